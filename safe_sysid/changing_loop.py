@@ -11,7 +11,8 @@ After any other change the arm brakes along the plan in force, with a law that a
 body too. That is certified where a certificate of that plan holds for both bodies and the measured
 state is one that it allows for; else it is not, which the outcome says. At rest the identifier
 gives rows on either side of the change to different bodies, and the arm goes on by itself where
-all `Condition`s hold. Else it stays where it is, held by the plan that it braked along.
+all `Condition`s hold. Else it stays where it is, held by the plan that it braked along. A change
+that nobody told may be a false alarm: bounds are then those for what was held, too.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from safe_sysid.closed_loop import (
     unwatched,
 )
 from safe_sysid.errors import BoundError, SafeSysidError
-from safe_sysid.identify.change.held_next import HeldNext
+from safe_sysid.identify.change.held_next import HeldNext, either
 from safe_sysid.identify.change.response import (
     Announcement,
     Change,
@@ -277,6 +278,8 @@ class ChangingLoop:
         measurement = self._robot.measure()
         change = self._known(measurement.stamp, cause)
         self._told = None
+        if change.source is not Source.TOLD:  # what was held may be held still: a false alarm
+            held = either(self._identifier.estimate, held)
         speed = float(np.abs(measurement.velocity).max())
         if speed > AT_REST and self._controller.most_energy > self._planner.gains.V_M:
             failed: tuple[Condition, str] | None = (Condition.AT_REST, f'{speed:.3g} rad/s')

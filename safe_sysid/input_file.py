@@ -1,11 +1,12 @@
-"""What is read whole has to be a file, and of a size that such a file has."""
+"""What is read whole has to be a file, of a size that such a file has, and is found somewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 import hashlib
 from pathlib import Path
 import stat
+from typing import Any
 
 from safe_sysid.errors import SafeSysidError
 
@@ -15,6 +16,8 @@ LARGEST_MESH = 200 * MB
 LONGEST_NAME = 200  # letters of a name of anything: it stands in messages, logs and settings
 SHOWN = 40  # letters of a text that is too long
 LISTED = 20  # names in one message
+NAMING = ('robot', 'payload', 'library', 'world', 'file')  # settings of a loop that name files
+FILES = ('.yaml', '.yml', '.casadi')  # how these end, other than names of what is shipped
 
 
 def check_file(path: Path, refusal: type[SafeSysidError], largest: int | None = None) -> None:
@@ -23,7 +26,8 @@ def check_file(path: Path, refusal: type[SafeSysidError], largest: int | None = 
         found = path.stat()
     except (OSError, ValueError) as error:  # a name with a zero byte
         reason = getattr(error, 'strerror', None) or error
-        raise refusal(f'{path}: cannot be read ({reason})') from error
+        where = '' if path.is_absolute() else f'; it was looked for in {Path.cwd()}'
+        raise refusal(f'{path}: cannot be read ({reason}{where})') from error
     if stat.S_ISDIR(found.st_mode):
         raise refusal(f'{path}: cannot be read (it is a folder, not a file)')
     if not stat.S_ISREG(found.st_mode):
@@ -80,3 +84,31 @@ def text_of(path: Path, refusal: type[SafeSysidError]) -> str:
         raise refusal(f'{path}: cannot be read ({error.strerror})') from error
     except UnicodeDecodeError as error:
         raise refusal(f'{path}: is not text in UTF-8 ({error.reason})') from error
+
+
+def with_files_beside(values: Mapping[str, Any], source: Path) -> dict[str, Any]:
+    """Return settings of a loop file, what they name beside it by its whole path.
+
+    A name without a file beside the loop file stays as it is: it counts from where we stand.
+    """
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            found[key] = with_files_beside(value, source)
+        elif str(key).rpartition('.')[2] not in NAMING:
+            found[key] = value
+        elif isinstance(value, list):
+            found[key] = [_beside(each, source) for each in value]
+        else:
+            found[key] = _beside(value, source)
+    return found
+
+
+def _beside(name: Any, source: Path) -> Any:
+    if not isinstance(name, str) or Path(name).suffix not in FILES:
+        return name
+    there = source.absolute().parent / name
+    try:
+        return str(there) if there.is_file() else name
+    except ValueError:  # a zero byte in the name, which whoever reads it refuses
+        return name

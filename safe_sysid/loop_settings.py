@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -17,11 +19,14 @@ from safe_sysid.config import (
     Range,
     Settings,
     Share,
+    from_mapping,
+    nested,
 )
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.arm_knowledge import ArmKnowledge
 from safe_sysid.model.assumed_arm import AssumedArm, AssumedModel
 from safe_sysid.model.grasp import GraspError, holding_any
+from safe_sysid.model.held_body import refuse_beyond
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload, read_payload
 from safe_sysid.model.possible_body import why_no_body
@@ -29,6 +34,7 @@ from safe_sysid.model.promised_friction import PromisedFriction, friction_of_loo
 from safe_sysid.model.promised_links import CalibratedArm, links_of_loop
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.uncertainty import Uncertainty
+from safe_sysid.parameter_files import by_full_name
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.described_sampling import described_sampling
 from safe_sysid.track.gains import Gains
@@ -52,6 +58,7 @@ class LoopPriorSettings(Settings):
     upper: Body  # of theta_e
     ratio: Share = 0.05  # theta_r is within this share of its figures; of links: of their size
     uncertainty: Uncertainty = field(default_factory=Uncertainty)  # widths; instead of the arm's
+    is_wrong: bool = False  # of simulators: what they hold may be beyond it, to see what that does
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -61,9 +68,14 @@ class LoopPriorSettings(Settings):
                 raise ConfigError(
                     f'entry {i} of theta_e: nominal {nominal} is outside [{lower}, {upper}]'
                 )
-        reason = why_no_body(Interval(np.array(self.lower), np.array(self.upper)))
+        reason = why_no_body(self.bounds)
         if reason:
             raise ConfigError(f'no body has theta_e from lower to upper: {reason}')
+
+    @property
+    def bounds(self) -> Interval:
+        """Bounds on theta_e."""
+        return Interval(np.array(self.lower), np.array(self.upper))
 
     def estimate(self, model: RobotModel) -> ParameterEstimate:
         """Return the same for all of theta."""
@@ -126,7 +138,7 @@ IDEAL = (
 class LoopSettings(Settings):
     """Parameters that every node has, besides its own."""
 
-    robot: str  # an arm of config/robots, or the path of a YAML file
+    robot: str  # an arm of config/robots, or a YAML file, beside the loop file first
     prior: LoopPriorSettings
     period: Period = 0.001  # [s] between two samples
     gains: GainSettings = field(default_factory=GainSettings)
@@ -152,10 +164,12 @@ class LoopSettings(Settings):
         """
         promised = self._promised()
         described = self._described(promised)
-        model = self._holding_any(described.model)
+        empty, hand = self.with_empty_hand()
+        self.refuse_beyond_prior(empty, hand)
+        model = self.holding_library(described.model)
         known = model, self.prior.estimate(model), self.gains.gains(model)
         links = links_of_loop(self.robot, self.promise)
-        calibrated = None if links is None else links.with_hand(self.with_empty_hand()[1])
+        calibrated = None if links is None else links.with_hand(hand)
         said = (x.sentence for x in (promised, links) if x is not None)
         more = (*described.sentences, *said)
         if self.sampling == 'ideal':
@@ -166,14 +180,30 @@ class LoopSettings(Settings):
 
     def with_all_shapes(self) -> RobotModel:
         """Return the arm with the shapes of all that it may hold, as certificates have it."""
-        return self._holding_any(self.described())
+        return self.holding_library(self.described())
 
-    def _holding_any(self, model: RobotModel) -> RobotModel:
+    def holding_library(self, model: RobotModel) -> RobotModel:
+        """Return an arm with the shapes of all that it may hold after a change."""
         return holding_any(model, self.payloads(), self.grasp)
 
     def payloads(self) -> list[Payload]:
         """Return what may be held after a change, if that is known."""
         return [read_payload(name) for name in self.library]
+
+    def refuse_beyond_prior(self, empty: RobotModel, hand: Interval) -> None:
+        """Refuse what may be held and the prior excludes, of a hand within these bounds."""
+        if self.prior.is_wrong and self.simulated:
+            return
+        if self.prior.is_wrong:
+            raise ConfigError('prior.is_wrong is true, which only a simulated arm may be told')
+        held: dict[str, Payload | None] = {}
+        if self.payload:
+            held[f'payload {self.payload}'] = read_payload(self.payload)
+        for name, payload in zip(self.library, self.payloads(), strict=True):
+            held[f'{name} of library'] = payload
+        if self.library:
+            held['nothing, as after a change with a library,'] = None
+        refuse_beyond(self.prior.bounds, hand, empty, held)
 
     @property
     def has_shape(self) -> bool:
@@ -193,14 +223,18 @@ class LoopSettings(Settings):
         bounds = self.prior.known(empty).bounds(empty)
         return empty, bounds[empty.layout.end_effector]
 
+    def bare(self) -> RobotModel:
+        """Return the arm as its own file has it."""
+        path = Path(self.robot)
+        is_file = path.suffix in ('.yaml', '.yml')
+        return RobotModel.from_config(path) if is_file else RobotModel.named(self.robot)
+
     def described(self) -> RobotModel:
         """Return the arm as its files describe it, payload included."""
         return self._described(self._promised()).model
 
     def _described(self, promised: PromisedFriction | None) -> AssumedModel:
-        path = Path(self.robot)
-        is_file = path.suffix in ('.yaml', '.yml')
-        model = RobotModel.from_config(path) if is_file else RobotModel.named(self.robot)
+        model = self.bare()
         model = model if promised is None else promised.of(model)
         known = self.assumed_of(model)
         if not self.payload:
@@ -213,6 +247,38 @@ class LoopSettings(Settings):
 
     def _promised(self) -> PromisedFriction | None:
         return friction_of_loop(self.robot, self.promise)
+
+
+COMMON = tuple(each.name for each in fields(LoopSettings))
+
+
+def common_settings(parameters: Mapping[str, object], source: str) -> LoopSettings:
+    """Return what the parameters of a node say of the settings that every node has."""
+    values = by_full_name(parameters)
+    ours: dict[str, Any] = {x: values[x] for x in values if x.partition('.')[0] in COMMON}
+    return from_mapping(LoopSettings, nested(ours), source)
+
+
+def check_agreement(by_node: Mapping[str, LoopSettings]) -> None:
+    """Refuse settings of nodes that are not the same for all of them."""
+    values = {node: by_full_name(asdict(settings)) for node, settings in by_node.items()}
+    for name in dict.fromkeys(name for own in values.values() for name in own):
+        told = {node: own.get(name) for node, own in values.items()}
+        ((usual, _),) = Counter(told.values()).most_common(1)
+        for odd, value in told.items():
+            if value != usual:
+                other = next(node for node in told if told[node] == usual)
+                raise ConfigError(
+                    f'{name} is {_shown(value)} for the {odd} and {_shown(usual)} for the '
+                    f'{other}, and all nodes have to agree on it: -p {name}:=VALUE, without a '
+                    "node, is for all of them, and so is the block '/**' of a settings file"
+                )
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return 'not stated'
+    return repr(list(value) if isinstance(value, tuple) else value)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ EVERYONE = {
     'ipopt_library',
     'output_file',
     'own_domain',
+    'parameter_files',
     'share',
     'versions',
     'worker',
@@ -45,7 +46,7 @@ MAY_IMPORT = {  # folder: the folders it may import besides itself and EVERYONE
     'excite': {'sets', 'model', 'trajectory', 'identifiability'},
     'audit': VOCABULARY | {'identify', 'track', 'reach', 'plan', 'closed_loop', 'loop_settings'},
     'export': {'sets', 'model', 'identify', 'calibrate', 'report'},
-    'bringup': {'sets'},
+    'bringup': {'sets', 'simulate', 'loop_settings'},
     'bench': VOCABULARY
     | STAGES
     | {'closed_loop', 'changing_loop', 'loop_settings', 'report', 'bringup'},

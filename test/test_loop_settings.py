@@ -1,6 +1,7 @@
 """What a loop promises of an arm: what nobody states is wide, and simulators use all of it."""
 
 from dataclasses import replace
+import re
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ from ros.reference_loop import settings_of
 from tiers import slow_after
 
 from safe_sysid.api.arms import load_arm
-from safe_sysid.api.loop_file import read_loop, read_simulated_loop
+from safe_sysid.api.loop_file import Load, read_loop, read_simulated_loop
+from safe_sysid.api.simulation import simulate
 from safe_sysid.audit.bag_settings import arm_with
 from safe_sysid.bench.experiments.planning import at_rest
 from safe_sysid.bringup.processes import BACKENDS, SIMULATORS, Choices, processes_of
@@ -16,13 +18,16 @@ from safe_sysid.config import from_mapping, read_yaml
 from safe_sysid.errors import ConfigError
 from safe_sysid.loop_settings import LoopPriorSettings, LoopSettings
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
+from safe_sysid.model.held_body import placed
 from safe_sysid.model.inertia import is_consistent
+from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.search.best_plan import Budget, SearchSettings, stand_still
 from safe_sysid.ros.bridges.builtin_sim_bridge import BuiltinSimSettings
 from safe_sysid.ros.bridges.franka_bridge import FrankaSettings
 from safe_sysid.ros.bridges.lbr_fri_bridge import LbrFriSettings
 from safe_sysid.ros.bridges.ros2_control_bridge import Ros2ControlSettings
+from safe_sysid.ros.process.held_after_change import held_after_change
 from safe_sysid.ros.process.parameters import leaves
 from safe_sysid.share import share_directory
 from safe_sysid.simulate.rigid_body import RigidBody
@@ -126,6 +131,103 @@ def test_the_api_assumes_only_of_what_it_simulates():
     assert 'the simulated ur5e' in simulated_file.assumed.sentences[0]
     assert not real.prior.bounds.lower[armature].any() and real.assumed.sentences == ()
     assert simulated_file.simulator.period == 0.002
+
+
+def test_what_a_loop_file_names_is_beside_it_wherever_it_is_read_from(tmp_path, monkeypatch):
+    share = share_directory() / 'config'
+    own, cwd = tmp_path / 'own', tmp_path / 'cwd'
+    text = (share / 'loop' / 'two_link.yaml').read_text(encoding='utf-8')
+    for folder, payload in ((own, 'dumbbell_8lb'), (cwd, 'dumbbell_4lb')):
+        folder.mkdir()
+        shape = (share / 'payloads' / f'{payload}.yaml').read_text(encoding='utf-8')
+        (folder / 'held.yaml').write_text(shape, encoding='utf-8')
+    loop = own / 'loop.yaml'
+    named = text.replace('robot: two_link', 'robot: two_link\n    payload: held.yaml')
+    loop.write_text(named, encoding='utf-8')
+    monkeypatch.chdir(cwd)
+    arm = load_arm('two_link')
+    covered = read_loop(arm, loop).model
+    np.testing.assert_array_equal(
+        covered.theta, arm.model.with_payload(read_payload('dumbbell_8lb')).theta
+    )
+    (own / 'held.yaml').unlink()  # then that of the same name where we stand counts, as before
+    np.testing.assert_array_equal(
+        read_loop(arm, loop).model.theta,
+        arm.model.with_payload(read_payload('dumbbell_4lb')).theta,
+    )
+    (cwd / 'held.yaml').unlink()
+    with pytest.raises(ConfigError, match=f'loop.yaml: payload: held.yaml: .* {cwd}.*beside it'):
+        read_loop(arm, loop)
+
+
+def fr3(**changes):
+    return replace(shipped('fr3', 'everybody', LoopSettings), **changes)
+
+
+@pytest.mark.parametrize(
+    ('changes', 'name'),
+    [
+        ({'payload': 'dumbbell_8lb'}, 'payload dumbbell_8lb'),
+        ({'library': ('dumbbell_4lb', 'dumbbell_8lb')}, 'dumbbell_8lb of library'),
+    ],
+)
+def test_what_may_be_held_and_the_prior_excludes_is_refused(changes, name):
+    """It would void every bound: the hand weighs 0.64 kg, 8 lb are 3.63 kg."""
+    with pytest.raises(ConfigError, match=rf'^{name} is beyond the prior') as refused:
+        fr3(**changes).arm()
+    said = str(refused.value)
+    assert re.search(r'm is 4\.2\d* to 4\.2\d* kg, the prior says 0\.55 to 2\.6;', said), said
+    assert 'Allowed: a prior' in said
+
+
+def test_an_empty_hand_that_the_prior_excludes_is_refused_with_a_library():
+    heavy = replace(fr3().prior, lower=(1.0, *fr3().prior.lower[1:]))
+    assert fr3(prior=heavy).arm().prior.bounds  # it holds its payload for ever
+    with pytest.raises(ConfigError, match=r'nothing, as after a change .* m is 0\.5\d* to'):
+        fr3(prior=heavy, library=('dumbbell_4lb',)).arm()
+
+
+def test_bounds_after_a_change_contain_all_of_the_library_and_nothing(rng):
+    settings = fr3(library=('dumbbell_4lb',))
+    held = held_after_change(settings, settings.arm()).bounds
+    empty, hand = settings.with_empty_hand()
+    own = rng.uniform(hand.lower, hand.upper, (50, 10))
+    for body in (np.zeros(10), placed(empty, read_payload('dumbbell_4lb'))):
+        assert np.all(held.lower <= own + body) and np.all(own + body <= held.upper)
+
+
+def test_only_a_simulated_arm_may_be_told_a_wrong_prior():
+    settings = fr3(payload='dumbbell_8lb', prior=replace(fr3().prior, is_wrong=True))
+    assert replace(settings, simulated=True).arm().gains
+    with pytest.raises(ConfigError, match=r'prior\.is_wrong is true'):
+        settings.arm()
+
+
+def test_the_api_refuses_what_the_prior_excludes(tmp_path):
+    with pytest.raises(ConfigError, match='payload dumbbell_8lb is beyond the prior'):
+        simulate('fr3', payload='dumbbell_8lb')
+    loop = tmp_path / 'fr3.yaml'
+    text = (share_directory() / 'config/loop/fr3.yaml').read_text()
+    loop.write_text(text.replace('payload: dumbbell_4lb', 'library: [dumbbell_8lb]'))
+    for reads in (read_loop, read_simulated_loop):
+        with pytest.raises(ConfigError, match='dumbbell_8lb of library is beyond the prior'):
+            reads(load_arm('fr3'), loop)
+
+
+def test_python_certifies_with_the_shapes_of_all_that_may_be_held(tmp_path):
+    loop, arm = tmp_path / 'fr3.yaml', load_arm('fr3')
+    text = (share_directory() / 'config/loop/fr3.yaml').read_text()
+    more = '    library: [dumbbell_4lb]\n    grasp: {displaced: 0.03}\n'
+    for payload in ('    payload: dumbbell_4lb', "    payload: ''"):
+        loop.write_text(text.replace('    payload: dumbbell_4lb', f'{more}{payload}'))
+        nodes = settings_of(loop, 'everybody', LoopSettings).arm().model.capsules
+        for reads in (read_loop, read_simulated_loop):
+            python = reads(arm, loop).model.capsules
+            assert python.names == nodes.names and 'dumbbell_4lb.dumbbell' in python.names
+            assert np.array_equal(python.radius, nodes.radius)
+            assert np.array_equal(python.pairs, nodes.pairs)
+    known = read_loop(arm, loop, Load.NOTHING).model
+    assert known.capsules.names == arm.model.capsules.names
 
 
 @pytest.mark.parametrize('cls', [LbrFriSettings, Ros2ControlSettings, FrankaSettings])

@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 
 from safe_sysid.api.arguments import finite_numbers, payload_from
+from safe_sysid.api.loop_blocks import read_blocks
 from safe_sysid.arrays import Array
-from safe_sysid.config import from_mapping, read_yaml
+from safe_sysid.config import from_mapping
 from safe_sysid.errors import ConfigError
 from safe_sysid.identify.online_identifier import IdentifierSettings
 from safe_sysid.loop_settings import LoopPriorSettings, LoopSettings
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.assumed_arm import AssumedModel
+from safe_sysid.model.held_body import refuse_beyond
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload
 from safe_sysid.model.promised_friction import promised_friction
@@ -26,14 +28,15 @@ from safe_sysid.model.promised_links import CalibratedArm, promised_links
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import MissionSettings
 from safe_sysid.plan.receding_horizon import PlannerSettings
+from safe_sysid.sets.interval import Interval
 from safe_sysid.share import share_directory
 from safe_sysid.simulate.sensors import SensorSettings
 from safe_sysid.track.described_sampling import described_sampling
 from safe_sysid.track.gains import Gains
 from safe_sysid.track.seen_law import Sampling
 
-ALL_NODES = '/**'
-SIMULATOR = '/**/builtin_sim_bridge'
+SIMULATOR = 'builtin_sim_bridge'
+NEARLY = 1e-6  # [m, rad] to which links of the same arm are alike
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,7 @@ class LoopFile:
     assumed: AssumedModel  # the bare arm; of one that is not simulated nothing is assumed
     calibrated: CalibratedArm | None = None  # what a calibration knows of its links
     promised: tuple[str, ...] = ()  # what is taken of a calibration, and what that rests on
+    prior_is_wrong: bool = False  # on purpose: what a simulated arm holds may be beyond it
 
     def position(self, given: Sequence[float] | Array | None) -> Array:
         """Return joint positions (n,) [rad]: those given, or where the simulators start."""
@@ -67,6 +71,15 @@ class LoopFile:
         if given is None and not len(start):
             return np.zeros(self.model.n)
         return finite_numbers('start', start, self.model.n)
+
+    def refuse_held(self, payload: Payload | None) -> None:
+        """Refuse what a simulated arm holds, or nothing, if the prior excludes it."""
+        bare = self.assumed.model
+        hand = bare.theta[bare.layout.end_effector]
+        name = 'an empty hand' if payload is None else f'payload {payload.name}'
+        if not self.prior_is_wrong:
+            own, prior = Interval(hand, hand), self.prior.end_effector_bounds
+            refuse_beyond(prior, own, bare, {name: payload})
 
     def goal(self, given: Sequence[float] | Array | None) -> Array | None:
         """Return joint positions (n,) [rad] of a goal, if there is one."""
@@ -104,7 +117,7 @@ class _Sections:
     """What a loop file says to its nodes, and to all of them."""
 
     path: Path
-    by_node: dict[str, dict[str, Any]]
+    nodes: dict[str, dict[str, Any]]
     common: LoopSettings
 
 
@@ -116,24 +129,45 @@ def _sections_of(arm: Arm, loop: str | PathLike[str] | None) -> _Sections:
             f'there is no loop file {path} for the arm {name}; give loop=FILE (prior of what it '
             'may hold, gains), see docs/robots.md'
         )
-    sections = {key: _parameters(path, key, value) for key, value in read_yaml(path).items()}
-    every = {'robot': name, **sections.get(ALL_NODES, {})}
-    return _Sections(path, sections, from_mapping(LoopSettings, every, f'{path}, {ALL_NODES}'))
+    blocks = read_blocks(path)
+    told = {'robot': name, **blocks.everybody}
+    common = from_mapping(LoopSettings, told, f'{path}, of all nodes')
+    _refuse_another(arm, common, path)
+    return _Sections(path, blocks.nodes, common)
+
+
+def _refuse_another(arm: Arm, common: LoopSettings, path: Path) -> None:
+    """Refuse a loop of an arm of another name, unless its joints are those of this one."""
+    model = arm.model
+    if Path(common.robot).name in (model.name, *(f'{model.name}{x}' for x in ('.yaml', '.yml'))):
+        return
+    other = common.bare()
+    same = model.layout.joint_names == other.layout.joint_names and all(
+        np.allclose(mine, its, rtol=0.0, atol=NEARLY)
+        for mine, its in zip(model.tree[1:4], other.tree[1:4], strict=True)
+    )
+    if not same:
+        raise ConfigError(
+            f'{path} is the loop of {common.robot}, whose joints are not those of {model.name}; '
+            'give loop=FILE of this arm, or mend `robot` there'
+        )
 
 
 def _loop_of(
     found: _Sections, arm: Arm, payload: Payload | str | PathLike[str] | Load | None
 ) -> LoopFile:
-    path, sections, common = found.path, found.by_node, found.common
-    expected = common.payload if payload is None else payload
-    shape = None if isinstance(expected, Load) or expected == '' else payload_from(expected)
+    path, nodes, common = found.path, found.nodes, found.common
+    shape = _shape(common, path) if payload is None else _given_shape(payload)
     promised = promised_friction(arm, common.promise)
     bare = arm.model if promised is None else promised.of(arm.model)
     assumed = common.assumed_of(bare)
     model = assumed.model if shape is None else assumed.model.with_payload(shape)
     links, known = promised_links(arm, common.promise), common.prior.known(assumed.model)
     hand = known.bounds(assumed.model)[assumed.model.layout.end_effector]
-    planner, identifier = sections.get('/**/planner', {}), sections.get('/**/identifier', {})
+    if payload is None:
+        common.refuse_beyond_prior(assumed.model, hand)
+        model = common.holding_library(model)
+    planner, identifier = nodes['planner'], nodes['identifier']
     return LoopFile(
         model,
         _prior(common.prior, model, payload is not None),
@@ -142,18 +176,25 @@ def _loop_of(
         from_mapping(PlannerSettings, planner.get('planner', {}), f'{path}, planner'),
         from_mapping(MissionSettings, planner.get('mission', {}), f'{path}, mission'),
         from_mapping(IdentifierSettings, identifier.get('identifier', {}), f'{path}, identifier'),
-        _simulator({'period': common.period, **sections.get(SIMULATOR, {})}, str(path)),
+        _simulator({'period': common.period, **nodes[SIMULATOR]}, str(path)),
         assumed,
         None if links is None else links.with_hand(hand),
         tuple(x.sentence for x in (promised, links) if x is not None),
+        common.prior.is_wrong,
     )
 
 
-def _parameters(path: Path, node: object, section: Any) -> dict[str, Any]:
-    values = section.get('ros__parameters', {}) if isinstance(section, dict) else {}
-    if not isinstance(values, dict):
-        raise ConfigError(f"{path}: ros__parameters of '{node}' is {values!r}, not a mapping")
-    return values
+def _given_shape(payload: Payload | str | PathLike[str] | Load) -> Payload | None:
+    return None if isinstance(payload, Load) or payload == '' else payload_from(payload)
+
+
+def _shape(common: LoopSettings, path: Path) -> Payload | None:
+    """Payload that the loop file names, for its shape."""
+    try:
+        return _given_shape(common.payload)
+    except ConfigError as error:
+        beside = '' if Path(common.payload).is_absolute() else '; nor is such a file beside it'
+        raise ConfigError(f'{path}: payload: {error}{beside}') from error
 
 
 def _prior(settings: LoopPriorSettings, model: RobotModel, is_known: bool) -> ParameterEstimate:

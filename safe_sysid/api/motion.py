@@ -134,7 +134,8 @@ def plan(
         start: joint positions at rest [rad], (n,); default: where the simulators start.
         goal: joint positions [rad], (n,); None: one motion that narrows the bounds most.
         world: obstacles: a name (`shelf`), a YAML file, or boxes by name in the base frame [m].
-        payload: what is known to be held; None: anything within the prior of the loop file.
+        payload: what is known to be held; None: anything within the prior of the loop file, with
+            the shapes of its `payload` and `library`.
         loop: settings of gains, prior and planner; default: `config/loop/<arm>.yaml`.
         seconds: of wall time for all searches [s].
         cost: of your own, from `own_cost`: steers the search beside what plans are for.

@@ -19,6 +19,10 @@ from safe_sysid.identify.identification import as_mapping, as_table
 from safe_sysid.identify.payload_in_frame import Body
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.identify.replay import Progress
+from safe_sysid.identify.unused_settings import (
+    refuse_unused_against_empty,
+    refuse_unused_alone,
+)
 from safe_sysid.measure.recording_choice import RecordingChoice
 from safe_sysid.model.arm import Arm, check_open
 
@@ -169,7 +173,8 @@ def identify_payload(
         empty recordings a `DifferenceResult`, with a statistical interval beside it.
 
     Raises:
-        MeasurementError, ConfigError: the recording cannot be read or does not fit the arm.
+        MeasurementError, ConfigError: the recording cannot be read or does not fit the arm, or
+            `settings` state what counts only with empty recordings, or only without.
 
     """
     known = settings_or_default(settings, RecordingSettings)
@@ -182,11 +187,7 @@ def identify_payload(
     check_open(loaded, 'identify')
     if empty:
         return _against_empty(choice, loaded, known, progress or _silent, empty)
-    if known.sensor is not None or known.poses:
-        raise ConfigError(
-            f'{"--poses" if known.poses else "--sensor"} compares with recordings without the '
-            'payload; give them with --empty'
-        )
+    refuse_unused_alone(known)
     return PayloadResult(identify_recording(loaded, choice, known, progress or _silent))
 
 
@@ -205,8 +206,7 @@ def _against_empty(
     )
     from safe_sysid.identify.difference.from_recordings import identify_difference
 
-    if settings.sensor is not None and settings.poses:
-        raise ConfigError('--sensor and --poses exclude each other')
+    refuse_unused_against_empty(settings, choice)
     identify = identify_difference if settings.sensor is None else identify_from_sensor
     if settings.poses:
         identify = identify_from_poses

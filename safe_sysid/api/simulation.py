@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +32,7 @@ from safe_sysid.plan.mission import Mission
 from safe_sysid.plan.receding_horizon import RecedingHorizonPlanner
 from safe_sysid.plan.result import SearchOutcome
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
+from safe_sysid.simulate.told_errors import ERRORS, SimulatedReadings, StatedErrors
 from safe_sysid.track.chosen_law import law_for
 from safe_sysid.track.sensed_passivity import SensedPassivityController
 from safe_sysid.trajectory.plan import Plan
@@ -121,7 +123,7 @@ def simulate(
     Args:
         arm: what `load_arm` returns or takes.
         payload: what the arm holds (`dumbbell_8lb`, or a YAML file), which the loop is not told;
-            None: nothing.
+            None: nothing. What its prior excludes is refused.
         seconds: of simulated time at most [s].
         goal: joint positions [rad], (n,) of the task after learning; None: it only learns.
         world: obstacles, as in `plan`.
@@ -134,12 +136,14 @@ def simulate(
     """
     loaded = load_arm(arm)
     settings = read_simulated_loop(loaded, loop)
+    observing = _observing(settings)
     bare = settings.assumed.model
     held, longest = payload_from(payload), number('seconds', seconds, Range(above=0.0))
+    settings.refuse_held(held)
     truth = bare if held is None else bare.with_payload(held)
     obstacles, recorder = obstacles_of(world), LoopRecorder(settings.model, CLOCK)
     watch = _Watch(recorder, longest, progress)
-    _drive(settings, truth, _planner(settings, obstacles, goal), watch)
+    _drive(settings, observing, truth, _planner(settings, obstacles, goal), watch)
     moments = recorder.moments
     plans = tuple(dict.fromkeys(moment.result.in_force for moment in moments))
     return SimulatedRun(
@@ -177,14 +181,18 @@ def _planner(
 
 
 def _drive(
-    settings: LoopFile, truth: RobotModel, planner: RecedingHorizonPlanner, watch: _Watch
+    settings: LoopFile,
+    observing: IdentifierSettings,
+    truth: RobotModel,
+    planner: RecedingHorizonPlanner,
+    watch: _Watch,
 ) -> None:
     """Run the loop until the watch ends it, or a fault, which the record tells."""
     model, simulator = settings.model, settings.simulator
     first, rng = settings.position(None), np.random.default_rng(SEED)
     robot = SimulatedArm(truth, first, rng, _arm_settings(settings))
     identifier = OnlineIdentifier(
-        model, settings.prior, _observing(settings), SolvesAtOnce, None, settings.calibrated
+        model, settings.prior, observing, SolvesAtOnce, None, settings.calibrated
     )
     controller = law_for(model, settings.gains, CLOCK, settings.sampling)
     if isinstance(controller, SensedPassivityController):
@@ -213,13 +221,15 @@ def _observing(settings: LoopFile) -> IdentifierSettings:
     """Return settings of the identifier for samples that come with the torque held until then."""
     if settings.sampling is not None:
         return settings.identifier
+    stated, readings = settings.identifier.observation, settings.simulator.sensors
+    errors = StatedErrors(*(getattr(stated, name) for name in ERRORS))
+    told = SimulatedReadings(readings).to_tell(settings.model, errors)
+    as_read: dict[str, Any] = {name: tuple(values) for name, values in told.items()}
     observation = replace(
-        settings.identifier.observation,
+        stated,
         torque_signal='held_until',
-        position_error=(0.0,),  # sensors of the simulator are exact but for torque
-        velocity_error=(0.0,),
-        torque_error=(0.0,),
         longest_step=1.5 * settings.simulator.period,
+        **as_read,
     )
     return replace(settings.identifier, observation=observation)
 

@@ -9,11 +9,15 @@ import os
 from pathlib import Path
 import re
 from tempfile import TemporaryFile
+from typing import TYPE_CHECKING
 
 from safe_sysid.bringup.isolation import is_secured
-from safe_sysid.config import Positive, read_yaml
+from safe_sysid.bringup.settings_file import SettingsFile, settings_path
+from safe_sysid.config import Positive
 from safe_sysid.errors import ConfigError
-from safe_sysid.share import share_directory
+
+if TYPE_CHECKING:
+    from safe_sysid.loop_settings import LoopSettings
 
 ROBOT = 'kinova_gen3'
 LOOP = ('identifier', 'planner', 'controller', 'supervisor')
@@ -24,14 +28,6 @@ NAMESPACE = re.compile(r'[A-Za-z_]\w*(/[A-Za-z_]\w*)*', re.ASCII)
 OBSERVERS = ('recorder', 'monitor')  # that never end a run
 Parameters = Mapping[str, object]
 
-# A sample of a simulated arm carries the torque that was held until it was taken. It is exact
-# where nothing else was asked of its sensors.
-HELD: Parameters = {'identifier.observation.torque_signal': 'held_until'}
-EXACT: Parameters = {
-    'identifier.observation.position_error': [0.0],
-    'identifier.observation.velocity_error': [0.0],
-    'identifier.observation.torque_error': [0.0],  # but for the share that the arm states
-}
 # Where simulated time waits for answers, work ends by counts of its own: what is found does not
 # depend on how fast or busy a machine is.
 NO_CLOCK = 1000.0  # [s]
@@ -48,7 +44,6 @@ UNHURRIED: Mapping[str, Parameters] = {
 }
 SIMULATED: Mapping[str, Parameters] = {
     'supervisor': {'autostart': True},  # nobody has to watch a simulated arm begin
-    'identifier': {**HELD, **EXACT},
 }
 
 
@@ -61,6 +56,7 @@ class BringupProfile:
     parameters: Mapping[str, Parameters] = field(default_factory=dict)
     robot: str = ROBOT  # where none is named
     namespace: str = ''  # of the loop, where the driver has topics of the same names
+    creep: float = 0.0  # [rad/s] by which velocities of a simulated joint that stands are off
 
 
 BACKENDS = {
@@ -71,20 +67,16 @@ BACKENDS = {
     'drake_sim': BringupProfile(
         'Drake',
         (*LOOP, 'drake_bridge'),
+        SIMULATED,
         # dry friction there is smooth: below 5 times its creep it is not what the model says
-        {
-            **SIMULATED,
-            'identifier': {**HELD, **EXACT, 'identifier.observation.velocity_error': [0.0005]},
-        },
+        creep=0.0005,
     ),
     'mujoco_sim': BringupProfile(
         'MuJoCo',
         (*LOOP, 'mujoco_bridge'),
+        SIMULATED,
         # dry friction there is a soft constraint, and a joint that stands creeps by less than this
-        {
-            **SIMULATED,
-            'identifier': {**HELD, **EXACT, 'identifier.observation.velocity_error': [1e-5]},
-        },
+        creep=1e-5,
     ),
     'gazebo_sim': BringupProfile(
         'Gazebo through ros2_control',
@@ -148,7 +140,7 @@ class Process:
     @property
     def enclave(self) -> str:
         """Path of its keys, where SROS 2 is in use."""
-        return f'/{self.namespace}/{self.node}'.replace('//', '/')
+        return full_name(self.namespace, self.node)
 
     @property
     def module(self) -> str:
@@ -162,6 +154,11 @@ def executable_of(node: str) -> str:
     return node if node in (*BRIDGES, 'replay_bridge') else f'{node}_node'
 
 
+def full_name(namespace: str, node: str) -> str:
+    """Return the name of a node in ROS."""
+    return f'/{namespace}/{node}' if namespace else f'/{node}'
+
+
 def nodes() -> list[str]:
     """All nodes that any way starts, and those that join on request."""
     every = dict.fromkeys(node for way in BACKENDS.values() for node in way.nodes)
@@ -173,17 +170,24 @@ def processes_of(name: str, choices: Choices) -> list[Process]:
     if name not in BACKENDS:
         raise ConfigError(f"no way to run '{name}', there are {list(BACKENDS)}")
     way = BACKENDS[name]
-    settings = settings_file(way, choices)
-    _check_names(settings)
+    namespace = namespace_of(choices.namespace) or way.namespace
+    path = settings_path(choices.config, choices.robot or way.robot)
+    known = {node: full_name(namespace, node) for node in nodes()}
+    settings = SettingsFile.read(path, list(known.values()))
+    in_file = {node: settings.of(name) for node, name in known.items()}
     if choices.record:
         _check_writable(Path(choices.record))
     started = [*way.nodes, *(['recorder'] if choices.record else []), 'monitor']
+    given = {node: _parameters(way, node, choices, in_file[node]) for node in started}
+    every = {node: {**in_file[node], **own} for node, own in given.items()}
+    told = _of_readings(way, choices, every, _agreed(every))
+    given['identifier'] = {**told, **given['identifier']}
     processes = [
         Process(
             node,
-            settings,
-            _parameters(way, node, choices, settings),
-            namespace_of(choices.namespace) or way.namespace,
+            path,
+            given[node],
+            namespace,
             # each simulator has a time of its own
             'clock' if choices.namespace and set(way.nodes) & {*SIMULATORS} else '/clock',
         )
@@ -235,25 +239,6 @@ def _with_names(process: Process, started: list[str]) -> Process:
     return replace(process, parameters={**process.parameters, 'started': started})
 
 
-def settings_file(way: BringupProfile, choices: Choices) -> Path:
-    """YAML of the nodes."""
-    if choices.config:
-        path = Path(choices.config)
-        if not path.is_file():
-            raise ConfigError(f'{path}: there is no such settings file')
-        return path
-    folder = share_directory() / 'config' / 'loop'
-    robot = Path(choices.robot).stem or way.robot
-    path = folder / f'{robot}.yaml'
-    if not path.is_file():
-        known = sorted(file.stem for file in folder.glob('*.yaml'))
-        raise ConfigError(
-            f"no settings of the loop for '{robot}', the package has {known}; name a file with "
-            'config'
-        )
-    return path
-
-
 def _check_writable(folder: Path) -> None:
     """Refuse a folder that cannot be made or written to, before anything moves."""
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
@@ -267,16 +252,8 @@ def _check_writable(folder: Path) -> None:
         ) from error
 
 
-def _check_names(settings: Path) -> None:
-    """Refuse blocks of a settings file that no node would read."""
-    for block in read_yaml(settings):
-        whom = str(block).rpartition('/')[2]
-        if whom not in ('*', '**', *nodes()):
-            raise ConfigError(f"{settings}: '{block}' means no node, there are {nodes()}")
-
-
 def _parameters(
-    way: BringupProfile, node: str, choices: Choices, settings: Path
+    way: BringupProfile, node: str, choices: Choices, in_file: Parameters
 ) -> dict[str, object]:
     """On top of the settings file: what the way needs and what was chosen."""
     said, options = _said(node, choices), _options(node, choices)
@@ -286,7 +263,6 @@ def _parameters(
                 f"'{name}' of node '{node}' is {options[name]!r} by an option of its own and "
                 f'{said[name]!r} by -p; give one of them'
             )
-    in_file = _in_file(settings, node)
     own = dict(way.parameters.get(node, {}))
     if {'timing': '', **in_file, **said, **options}['timing'] == 'lockstep':
         unhurried = UNHURRIED.get(node, {})
@@ -295,9 +271,6 @@ def _parameters(
         own['waits_to_be_activated'] = True
     if set(way.nodes) & set(SIMULATORS):
         own['simulated'] = True  # only then anything is assumed of the arm
-    if node == 'identifier':
-        for name in _not_of_described(way, choices, settings):
-            own.pop(name, None)
     return {**own, **said, **options}
 
 
@@ -311,39 +284,28 @@ def _said(node: str, choices: Choices) -> dict[str, object]:
     return said
 
 
-def _not_of_described(way: BringupProfile, choices: Choices, settings: Path) -> list[str]:
-    """Parameters of the identifier that are false of an arm that is simulated as its file has it.
+def _agreed(every: Mapping[str, Parameters]) -> LoopSettings:
+    """Return the settings that all nodes share, unless they are not told the same."""
+    from safe_sysid.loop_settings import check_agreement, common_settings  # not for --help
 
-    Torques that drives take late, or that were read through a low-pass, change between samples;
-    readings with errors are as wrong as the arm's file says, not exact.
-    """
-    left_out: list[str] = []
-    for bridge in set(way.nodes) & set(BRIDGES):
-        asked = {**_in_file(settings, bridge), **_said(bridge, choices)}
-        is_read, is_driven = (asked.get(key) == 'described' for key in ('readings', 'actuators'))
-        left_out += [*HELD] if is_read or is_driven else []
-        left_out += [*EXACT] if is_read else []
-    return left_out
+    found = {n: common_settings(every[n], f"parameters of node '{n}'") for n in every}
+    check_agreement(found)
+    return found['identifier']
 
 
-def _in_file(settings: Path, node: str) -> dict[str, object]:
-    """Parameters that a settings file has for a node, by name; its own win over those of all."""
-    found: dict[str, object] = {}
-    blocks = {str(block).rpartition('/')[2]: held for block, held in read_yaml(settings).items()}
-    for whom in ('**', '*', node):
-        held = blocks.get(whom)
-        values = held.get('ros__parameters') if isinstance(held, Mapping) else None
-        found |= _by_full_name(values) if isinstance(values, Mapping) else {}
-    return found
+def _of_readings(
+    way: BringupProfile,
+    choices: Choices,
+    every: Mapping[str, Parameters],
+    loop: LoopSettings,
+) -> dict[str, object]:
+    """Return how the samples of a simulator are, in parameters of the identifier beside it."""
+    for bridge in set(way.nodes) & set(SIMULATORS):
+        from safe_sysid.bringup.told_readings import told_of_readings
 
-
-def _by_full_name(block: Mapping[object, object], prefix: str = '') -> dict[str, object]:
-    """Parameters of nested blocks, as ROS calls them."""
-    found: dict[str, object] = {}
-    for name, value in block.items():
-        full = f'{prefix}{name}'
-        found |= _by_full_name(value, f'{full}.') if isinstance(value, Mapping) else {full: value}
-    return found
+        asked, chosen = (bridge, every[bridge]), _said('identifier', choices)
+        return told_of_readings(loop, asked, every['identifier'], chosen, way.creep)
+    return {}
 
 
 def _options(node: str, choices: Choices) -> dict[str, object]:

@@ -9,7 +9,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.calibrate.consistency import Consistency, consistency_of, ellipsoids_of
 from safe_sysid.calibrate.drive_knowledge import DRIVES, DriveKnowledge, drive_knowledge
-from safe_sysid.calibrate.effort_check import EffortCheck, effort_check
+from safe_sysid.calibrate.effort_check import EffortCheck, EffortError, effort_check
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.excitation_quality import (
     ExcitationQuality,
@@ -32,7 +32,7 @@ from safe_sysid.calibrate.torque_rows import (
 )
 from safe_sysid.calibrate.uncertainty import FitUncertainty, uncertainty_of
 from safe_sysid.calibrate.validation import TorqueError, likeliness_of_noise, torque_error
-from safe_sysid.errors import ConfigError, MeasurementError
+from safe_sysid.errors import BoundError, ConfigError, MeasurementError
 from safe_sysid.identifiability.base_parameters import BaseParameters
 from safe_sysid.model.robot_model import RobotModel
 
@@ -134,7 +134,11 @@ def calibrate(
     fit = reweighted_fit(rows.Y, rows.tau, base_solver(base), base.count, settings.outlier)
     uncertainty = uncertainty_of(base, rows, rows.tau - rows.Y @ fit.x, fit.kept)
     quality = excitation_quality(model, columns, motions, (uncertainty, fit.data.R), rng)
-    consistent = sdp_fit(fit.data, consistency(model, columns, settings))
+    refused = refusal(model, quality, settings)
+    try:
+        consistent = sdp_fit(fit.data, consistency(model, columns, settings))
+    except BoundError as error:  # an arm that stood leaves no program to solve
+        raise EffortError(refused, effort) if refused is not None else error from error
     nominal = columns.nominal(model.theta)
     drives = drive_knowledge(
         model, columns, (consistent.x, uncertainty), [motion.qd for motion in motions]
@@ -154,7 +158,7 @@ def calibrate(
         validation_base=torque_error(held, fit.x),
         validation_nominal=torque_error(held, nominal),
         likeliness_of_noise=likeliness_of_noise(held, held.tau - held.Y @ consistent.x),
-        refused=refusal(model, quality, settings),
+        refused=refused,
     )
 
 

@@ -9,27 +9,30 @@ optimum, more starts would find the same. Noise and outliers are settled before,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.calibrate.closed_chain_rows import (
+    DEPENDENT,
     Selection,
-    closed_base_parameters,
     closed_chain_rows,
+    random_columns,
     selection_of,
 )
 from safe_sysid.calibrate.consistency import Consistency, consistency_of
+from safe_sysid.calibrate.drive_knowledge import DRIVES, DriveKnowledge, knowledge_of_joints
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.reweighted_fit import ReweightedFit, base_solver, reweighted_fit
 from safe_sysid.calibrate.sdp_fit import SdpFit, sdp_fit
-from safe_sysid.calibrate.separability import Separability, separability
+from safe_sysid.calibrate.separability import Separability, separability, silent_columns
 from safe_sysid.calibrate.settings import ClosedChainSettings
-from safe_sysid.calibrate.torque_rows import TorqueRows, joined
+from safe_sysid.calibrate.torque_rows import MOTION, TorqueRows, joined, motion_of
 from safe_sysid.calibrate.uncertainty import FitUncertainty, uncertainty_of
 from safe_sysid.calibrate.validation import TorqueError, torque_error
+from safe_sysid.identifiability.base_parameters import base_parameters
 from safe_sysid.model.closed_chain.assembly_modes import check_unique
 from safe_sysid.model.closed_chain.chain import ClosedChain
 
@@ -49,12 +52,35 @@ class ClosedChainFit:
     consistent: SdpFit
     uncertainty: FitUncertainty
     training: TorqueError
+    drives: DriveKnowledge  # of the selected joints, in their order
+
+    @property
+    def known(self) -> AnyArray:
+        """Which parameters have a figure of their own that the recordings tell, (p,)."""
+        known: AnyArray = self.separability.alone & ~self._unknown
+        return known
 
     def theta(self, nominal: Array) -> Array:
-        """All parameters: the identified ones, and the nominal values of the others."""
+        """All parameters: the identified ones, and the nominal values of the others.
+
+        Friction and armature of which nothing is known are 0, which counts as unknown.
+        """
         theta: Array = nominal.copy()
-        theta[self.selection.entries] = self.x
+        theta[self.selection.entries] = np.where(self._unknown, 0.0, self.x)
         return theta
+
+    def unknown_drives(self, n: int) -> AnyArray:
+        """Say of which Coulomb and viscous friction and armature (3, n) nothing is known."""
+        unknown = np.zeros(DRIVES * n, dtype=bool)
+        of_drives = self.selection.of_joints[:DRIVES]
+        unknown[self.selection.entries[of_drives] - 10 * n] = self.drives.unknown
+        return unknown.reshape(DRIVES, n)
+
+    @property
+    def _unknown(self) -> AnyArray:
+        unknown = np.zeros(len(self.labels), dtype=bool)
+        unknown[self.selection.of_joints[:DRIVES]] = self.drives.unknown
+        return unknown
 
 
 def closed_chain_fit(
@@ -69,7 +95,9 @@ def closed_chain_fit(
     rows = joined(
         [closed_chain_rows(chain, columns, selection, log, settings.cutoff) for log in logs]
     )
-    return fit_rows(chain, columns, selection, rows, settings)
+    motions = [motion_of(log, MOTION * settings.cutoff) for log in logs]
+    speed = np.max([np.abs(motion.qd).max(axis=0) for motion in motions], axis=0)
+    return fit_rows(chain, columns, selection, rows, settings, speed)
 
 
 def fit_rows(
@@ -78,16 +106,20 @@ def fit_rows(
     selection: Selection,
     rows: TorqueRows,
     settings: ClosedChainSettings,
+    speed: Array,
 ) -> ClosedChainFit:
-    """Fit rows of the selected parameters."""
+    """Fit rows of the selected parameters; `speed` (n_a,) [rad/s] is the largest of each motor."""
     labels = tuple(columns.labels[i] for i in selection.entries)
-    base = closed_base_parameters(chain, columns, selection, np.random.default_rng(0))
+    usual = random_columns(chain, columns, selection, np.random.default_rng(0))
+    base = base_parameters(usual.reshape(-1, len(labels)), DEPENDENT)
+    silent = silent_columns(rows.Y, usual)
+    rows = replace(rows, Y=np.where(silent, 0.0, rows.Y))
     fit = reweighted_fit(rows.Y, rows.tau, base_solver(base), base.count, settings.outlier)
     consistent = sdp_fit(
         fit.data, consistency_of_selection(chain, columns, selection, settings.prior_weight)
     )
     uncertainty = uncertainty_of(base, rows, rows.tau - rows.Y @ fit.x, fit.kept)
-    separable = separability(fit.data, base, labels)
+    separable = separability(fit.data, base, labels, silent)
     deviation = np.full(len(labels), np.nan)
     deviation[base.columns] = uncertainty.deviation()
     deviation[~separable.alone] = np.nan
@@ -101,7 +133,25 @@ def fit_rows(
         consistent=consistent,
         uncertainty=uncertainty,
         training=torque_error(rows, consistent.x),
+        drives=_drives(chain, columns, selection, (consistent.x, deviation), speed),
     )
+
+
+def _drives(
+    chain: ClosedChain,
+    columns: FitColumns,
+    selection: Selection,
+    found: tuple[Array, Array],
+    speed: Array,
+) -> DriveKnowledge:
+    """Return what is known of each joint; one without a motor stands where all motors do."""
+    of_joints = selection.of_joints
+    joints = selection.entries[of_joints[0]] - columns.layout.joint_entries('Fc').start
+    each = np.full(chain.model.n, speed.max())
+    each[chain.actuated] = speed
+    figures, deviation = (x[of_joints[:DRIVES]] for x in found)
+    known = figures, np.nan_to_num(deviation, nan=0.0)
+    return knowledge_of_joints(chain.model, columns, joints, known, each[joints])
 
 
 def consistency_of_selection(

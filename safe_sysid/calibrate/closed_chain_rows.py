@@ -27,6 +27,12 @@ class Selection:
     entries: IntArray  # (p,) of theta
     bodies: tuple[int, ...]  # whose ten entries come first, in this order
 
+    @property
+    def of_joints(self) -> IntArray:
+        """Places of Fc, Fv, Ia and beta among the entries, (4, k)."""
+        first = 10 * len(self.bodies)
+        return np.arange(first, len(self.entries)).reshape(4, -1)
+
 
 def selection_of(chain: ClosedChain, identified: str) -> Selection:
     """Friction and armature of `motors`, of all `joints`, or motors and bodies: `everything`.
@@ -92,13 +98,20 @@ def closed_base_parameters(
     chain: ClosedChain, columns: FitColumns, selection: Selection, rng: np.random.Generator
 ) -> BaseParameters:
     """Return base parameters of selected entries from random closed configurations."""
+    Y = random_columns(chain, columns, selection, rng)
+    return base_parameters(Y.reshape(-1, len(selection.entries)), DEPENDENT)
+
+
+def random_columns(
+    chain: ClosedChain, columns: FitColumns, selection: Selection, rng: np.random.Generator
+) -> Array:
+    """Columns (N, n_a, p) of selected entries at random states within the limits."""
     limits, a = chain.model.limits, chain.actuated
     q = random_closures(chain, STATES, rng)
     shape = (len(q), len(a))
     qd = rng.uniform(-1.0, 1.0, shape) * limits.velocity[a]
     qdd = rng.uniform(-1.0, 1.0, shape) * limits.acceleration[a]
-    Y = projected_columns(chain, columns, chain.expand(q, qd, qdd))[:, :, selection.entries]
-    return base_parameters(Y.reshape(-1, len(selection.entries)), DEPENDENT)
+    return projected_columns(chain, columns, chain.expand(q, qd, qdd))[:, :, selection.entries]
 
 
 def random_closures(chain: ClosedChain, count: int, rng: np.random.Generator) -> Array:

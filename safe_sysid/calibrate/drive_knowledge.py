@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from safe_sysid.arrays import AnyArray, Array
+from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.uncertainty import FitUncertainty
 from safe_sysid.model.friction import LABELS, UNITS
@@ -88,19 +88,31 @@ def drive_knowledge(
 ) -> DriveKnowledge:
     """Return what a fit (factors, their uncertainty) of motions (N, n) [rad/s] knows of drives."""
     x, uncertainty = fitted
-    layout, limits, n = columns.layout, model.limits, model.n
+    n = model.n
     place = np.arange(10 * n, (10 + DRIVES) * n).reshape(DRIVES, n)
     alone = uncertainty.deviation_alone()
     deviation = np.vectorize(lambda column: alone.get(int(column), 0.0), otypes=[float])(place)
+    speed = np.max([np.abs(qd).max(axis=0) for qd in velocities], axis=0)
+    return knowledge_of_joints(model, columns, np.arange(n), (x[place], deviation), speed)
+
+
+def knowledge_of_joints(
+    model: RobotModel,
+    columns: FitColumns,
+    joints: IntArray,
+    found: tuple[Array, Array],
+    speed: Array,
+) -> DriveKnowledge:
+    """Return what figures of some joints and their deviations (3, k) are worth."""
     torque, velocity, acceleration = (
-        np.where(np.isfinite(most) & (most > 0.0), most, 1.0)
-        for most in (limits.torque, limits.velocity, limits.acceleration)
+        np.where(np.isfinite(most) & (most > 0.0), most, 1.0)[joints]
+        for most in (model.limits.torque, model.limits.velocity, model.limits.acceleration)
     )
     return DriveKnowledge(
-        names=layout.joint_names,
-        figures=x[place],
-        deviation=deviation,
-        speed=np.max([np.abs(qd).max(axis=0) for qd in velocities], axis=0),
+        names=tuple(columns.layout.joint_names[j] for j in joints),
+        figures=found[0],
+        deviation=found[1],
+        speed=speed,
         creep=columns.creep,
         scale=np.array([torque, torque / velocity, torque / acceleration]),
         behind_gear=model.sensors.sensing.torque.sensor == 'link',

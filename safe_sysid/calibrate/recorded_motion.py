@@ -11,6 +11,7 @@ from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.even_recording import even_recording
 from safe_sysid.calibrate.unit_findings import remarks_on_units
 from safe_sysid.errors import ConfigError
+from safe_sysid.measure.dead_channels import check_efforts
 from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.tree import JointLimits
@@ -52,6 +53,7 @@ def recorded(choices: Sequence[RecordingChoice], arm: Arm) -> Recorded:
     remarks = []
     for choice in choices:
         recording = recording_of_choice(choice, names, sensors.torque_per_unit[driven])
+        check_efforts(str(choice.path), recording.effort)
         units = remarks_on_units(recording, limits)
         logs = even_recording(
             recording,

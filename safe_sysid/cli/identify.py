@@ -13,6 +13,7 @@ from safe_sysid.cli.output import print_to_error
 from safe_sysid.cli.progress import ProgressBar
 from safe_sysid.cli.recording import add_recording, arm_of_options, recording_choice
 from safe_sysid.cli.values import export, known_kind, known_links
+from safe_sysid.errors import ConfigError
 from safe_sysid.export.formats import FORMATS
 from safe_sysid.model.parameter_kinds import KINDS
 
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
 
 HELP = 'guaranteed bounds on a payload from a recording: rosbag2 (sqlite3, mcap) or CSV'
 REFUSED = 1
-ONE_RECORDING = (  # what is stated of links, friction and errors for one recording alone
-    *('known_links', 'known_friction', 'torque_ratio', 'torque_error', 'position_error'),
-    *('velocity_error', 'torque_signal', 'window', 'hold_out'),
-)
 KNOWN = {  # field: option and its former names, which are accepted until 0.2
     'payload_mass': ('--payload-mass',),
     'payload_reach': ('--payload-reach',),
@@ -74,8 +71,8 @@ def _add_empty(group: argparse._ArgumentGroup) -> None:
         '--empty', metavar='RECORDING', type=existing, nargs='+', default=[],
         help='recordings without the payload: the arm is then unknown, and the payload is what '
         'differs. Nothing need be known of links and friction, and there are two intervals. '
-        'Default: those that calibrate left beside the arm, unless links, friction or errors '
-        'of readings are stated',
+        'Default: those that calibrate left beside the arm, unless links, friction, errors '
+        'of readings or what may be held are stated',
     )  # fmt: skip
     group.add_argument(
         '--self-test', action='store_true',
@@ -158,6 +155,8 @@ def command(options: argparse.Namespace) -> int:
     if options.empty or _is_promised(options, arm):
         return _against_empty(options, arm)
     with print_to_error():
+        if options.self_test:
+            raise ConfigError('--self-test is of recordings without the payload; give --empty')
         choice = recording_choice(options, options.recording)
         bar = ProgressBar('identifying')
         result = identify_payload(choice, arm, settings_of(options), bar.show)
@@ -174,12 +173,10 @@ def command(options: argparse.Namespace) -> int:
 
 def _is_promised(options: argparse.Namespace, arm: Arm) -> bool:
     """Whether `calibrate` left empty recordings beside the arm, and nothing else is stated."""
+    from safe_sysid.identify.unused_settings import ONE_RECORDING
     from safe_sysid.model.promise_file import promise_path
 
-    if {'known', 'sensor', 'poses', *ONE_RECORDING} & {
-        'known' if options.known else '',
-        *settings_of(options).stated,
-    }:
+    if {'sensor', 'poses', *ONE_RECORDING} & {*settings_of(options).stated}:
         return False
     path = promise_path(arm.urdf)
     options.empty = [path] if path.exists() else []
@@ -219,7 +216,8 @@ def settings_of(options: argparse.Namespace) -> RecordingSettings:
 
     said = chosen(options, RecordingSettings)
     known = Uncertainty(**{kind: Width(*widths) for kind, *widths in options.known})
-    return RecordingSettings(known=known, stated=tuple(said), **said)
+    stated = (*said, *(['known'] if options.known else []))
+    return RecordingSettings(known=known, stated=stated, **said)
 
 
 def _write_files(options: argparse.Namespace, result: PayloadResult | DifferenceResult) -> bool:

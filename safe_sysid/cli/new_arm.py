@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 import json
 from pathlib import Path
+from typing import TypeVar
 
 from safe_sysid.cli.inputs import add_package_path, existing, new_folder
 from safe_sysid.cli.values import count, number, positive
 
+Given = TypeVar('Given', float, str)
 HELP = 'make an arm of a URDF or xacro: capsules, pairs, held joints, unknown figures'
 
 
@@ -115,17 +117,17 @@ def command(options: argparse.Namespace) -> int:
         kind=options.kind,
         tip=options.tip,
         base=options.base,
-        hold=dict(options.hold),
+        hold=_by_name('--hold', options.hold),
         package_paths=tuple(options.package_path),
         shapes=options.shapes,
         capsules=options.capsules,
         grip=options.grip,
         limits='hard' if options.hard_limits else 'soft',
-        effort=dict(options.effort),
-        velocity=dict(options.velocity),
+        effort=_by_name('--effort', options.effort),
+        velocity=_by_name('--velocity', options.velocity),
         trust=tuple(options.trust),
         srdf=options.srdf,
-        xacro_arguments=dict(options.xacro_arg),
+        xacro_arguments=_by_name('--xacro-arg', options.xacro_arg),
         tool=options.tool,
     )
     there: Existing = 'replaced' if options.force else 'kept'
@@ -138,6 +140,18 @@ def command(options: argparse.Namespace) -> int:
     else:
         print(made)
     return 0
+
+
+def _by_name(option: str, pairs: Sequence[tuple[str, Given]]) -> dict[str, Given]:
+    """Refuse a name that is given twice: only one of its values could count."""
+    from safe_sysid.errors import ConfigError
+
+    found: dict[str, Given] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ConfigError(f"{option}: '{name}' is given twice, as {found[name]} and {value}")
+        found[name] = value
+    return found
 
 
 def _description(text: str) -> str:

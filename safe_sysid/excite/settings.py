@@ -14,11 +14,13 @@ from safe_sysid.config import (
     NotNegative,
     OneOf,
     Positive,
+    Range,
     Settings,
     Share,
     from_mapping,
     read_yaml,
 )
+from safe_sysid.errors import ConfigError
 from safe_sysid.model.own_cost import OwnCostSettings
 from safe_sysid.share import share_directory
 from safe_sysid.versions import cpu_count
@@ -26,8 +28,16 @@ from safe_sysid.versions import cpu_count
 if TYPE_CHECKING:
     from safe_sysid.model.arm import Arm
 
+FEWEST = 2  # samples and poses of a motion
+SAMPLES = 20_000  # that a search keeps in memory with its regressors, and poses
+POINTS = 1_000_000  # that are written
 Basis = Annotated[str, OneOf(('fourier', 'bspline'))]
 Friction = Annotated[str, OneOf(('Fc', 'Fv', 'Ia', 'beta'))]
+Duration = Annotated[float, Range(at_least=0.01, at_most=600.0)]
+Rate = Annotated[float, Range(above=0.0, at_most=1e4)]
+Order = Annotated[int, Range(at_least=1, at_most=200)]
+Smooth = Annotated[float, Range(at_least=1e-6, at_most=100.0)]
+Noise = Annotated[float, Range(at_least=1e-6, at_most=1e6)]
 CriterionName = Annotated[str, OneOf(('kappa', 'rho', 'D', 'A', 'E', 'r_c', 'kappa-direct'))]
 
 
@@ -59,14 +69,14 @@ class ExcitationSettings(Settings):
     """Every key of config/excitation.yaml, whose comments say what it means."""
 
     basis: Basis
-    order: int
-    duration: Positive  # [s]
-    sample_rate: Positive  # [Hz]
-    check_rate: Positive  # [Hz]
-    command_rate: Positive  # [Hz]
+    order: Order
+    duration: Duration  # [s]
+    sample_rate: Rate  # [Hz]
+    check_rate: Rate  # [Hz]
+    command_rate: Rate  # [Hz]
     friction: tuple[Friction, ...]
-    smooth: Positive  # [rad/s]
-    torque_noise: tuple[Positive, ...]  # [N m]
+    smooth: Smooth  # [rad/s]
+    torque_noise: tuple[Noise, ...]  # [N m]
     floor: Finite | None  # [m]
     clearance: NotNegative  # [m]
     extra_clearance: NotNegative  # [m]
@@ -74,6 +84,20 @@ class ExcitationSettings(Settings):
     poor_condition: Positive
     payload: str = ''  # what the arm holds: a name, or a file beside this one; empty: nothing
     own_cost: OwnCostSettings = field(default_factory=OwnCostSettings)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for what, rate, most in (
+            ('sample_rate', self.sample_rate, SAMPLES),
+            ('check_rate', self.check_rate, SAMPLES),
+            ('command_rate', self.command_rate, POINTS),
+        ):
+            number = round(self.duration * rate)
+            if not FEWEST <= number <= most:
+                raise ConfigError(
+                    f'duration is {self.duration:g} s and {what} is {rate:g} Hz, which makes '
+                    f'{number} samples; {FEWEST} to {most} are needed'
+                )
 
 
 def settings_of(arm: Arm) -> ExcitationSettings:

@@ -4,27 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from xml.etree import ElementTree
+
+import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError, ModelError
 from safe_sysid.export.held_joints import fix_joints, held_within_bodies
 from safe_sysid.export.urdf_file import with_comments, write_urdf
+from safe_sysid.identify.last_body import bodies_beyond
 from safe_sysid.model import inertia
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.rotation import roll_pitch_yaw
+from safe_sysid.model.urdf_tree import read_urdf
 
+NOTHING: Mapping[str, Array] = MappingProxyType({})
 AXES = ('xx', 'xy', 'yy', 'xz', 'yz', 'zz')  # entries in the order of the ten parameters
 
 
 def write_dynamics(
-    model: RobotModel, held: Mapping[str, float], source: Path, target: Path
+    model: RobotModel,
+    held: Mapping[str, float],
+    source: Path,
+    target: Path,
+    mounted: Mapping[str, Array] = NOTHING,
 ) -> dict[str, float]:
     """Write the URDF with the inertial and friction parameters of the model.
 
     A body is what one joint moves. Its whole inertia goes to the link right behind the joint; the
-    links fixed to that one keep their shapes and lose their <inertial>, which it contains. Joints
-    within a body become fixed where they are `held`; those that are still to be held are returned.
+    links fixed to that one keep their shapes and lose their <inertial>, which it contains, except
+    those that are `mounted` on the last one (by name, in the frame of its joint). Joints within a
+    body become fixed where they are `held`; those that are still to be held are returned.
     """
     root = with_comments(source)
     behind = {
@@ -35,12 +46,14 @@ def write_dynamics(
     body = {link: frame.joint for link, frame in model.frames.items() if frame.joint >= 0}
     for link in root.findall('link'):
         name = str(link.get('name'))
-        if name not in body:
+        if name not in body or name in mounted:
             continue
         joint = model.layout.joint_names[body[name]]
         for old in link.findall('inertial'):
             link.remove(old)
         phi = model.theta[model.layout.inertial(body[name])]
+        if body[name] == model.layout.tip:
+            phi = phi - sum(mounted.values(), np.zeros(10))
         if behind[joint] == name and phi.any():  # some bodies only split a ball joint
             link.insert(0, _inertial(phi, joint))
     friction = model.layout.friction(model.theta)
@@ -55,6 +68,16 @@ def write_dynamics(
     fix_joints(root, fixed)
     write_urdf(root, source, target)
     return {name: held[name] for name in held if name not in fixed}
+
+
+def mounted_beyond(tip: str, model: RobotModel, source: Path) -> dict[str, Array] | None:
+    """Return the links beyond `tip` with their inertia, as described, or None.
+
+    None: the last body of the model is none without them, so nobody can tell them from the arm.
+    """
+    mounted = bodies_beyond(tip, read_urdf(source), model)
+    own = model.theta[model.layout.end_effector] - sum(mounted.values(), np.zeros(10))
+    return mounted if not mounted or inertia.is_consistent(own) else None
 
 
 def write_geometry(model: RobotModel, source: Path, target: Path) -> None:

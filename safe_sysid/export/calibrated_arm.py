@@ -12,12 +12,17 @@ from safe_sysid.calibrate.calibration import Calibration
 from safe_sysid.calibrate.closed_chain_fit import ClosedChainFit
 from safe_sysid.export.arm_mjcf import write_mjcf
 from safe_sysid.export.arm_settings import OF_DRIVES, write_settings
-from safe_sysid.export.arm_urdf import write_dynamics
+from safe_sysid.export.arm_urdf import mounted_beyond, write_dynamics
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.arm_knowledge import unknown_range
 from safe_sysid.model.facts import RobotFacts
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.uncertainty import Uncertainty, Width
+
+IN_TIP = (
+    'The last body is none without what the URDF has beyond the tip, so that is part of the '
+    'tip here: a payload is without it.'
+)
 
 
 def write_calibrated_arm(folder: Path, arm: Arm, found: Calibration) -> None:
@@ -35,15 +40,19 @@ def write_closed_chain_arm(folder: Path, arm: Arm, fit: ClosedChainFit) -> None:
     """Write settings, and the URDF with its bodies."""
     theta = fit.theta(arm.model.theta)
     model = arm.model.with_parameters(np.where(np.abs(theta) < 1e-12, 0.0, theta))
-    remarks = tuple(fit.separability.sentences())
-    _write_urdf_and_settings(folder, arm.urdf, model, arm.facts, remarks)
+    facts = replace(arm.facts, uncertainty=_widened(model, fit.unknown_drives(model.n)))
+    remarks = (*fit.drives.cautions(), *fit.separability.sentences())
+    _write_urdf_and_settings(folder, arm.urdf, model, facts, remarks)
 
 
 def _write_urdf_and_settings(
     folder: Path, source: Path, model: RobotModel, facts: RobotFacts, remarks: tuple[str, ...]
 ) -> None:
     name, held = model.name, facts.held
-    still_held = write_dynamics(model, held, source, folder / f'{name}.urdf')
+    mounted = mounted_beyond(facts.tip, model, source)
+    if mounted is None:
+        facts, mounted, remarks = replace(facts, gripper_in_tip=True), {}, (*remarks, IN_TIP)
+    still_held = write_dynamics(model, held, source, folder / f'{name}.urdf', mounted)
     fixed = [f'{joint} at {held[joint]:g}' for joint in held if joint not in still_held]
     if fixed:
         remarks = (*remarks, f'Fixed in the URDF, as they were held: {", ".join(fixed)}.')

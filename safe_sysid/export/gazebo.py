@@ -19,7 +19,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.config import yaml_text
 from safe_sysid.errors import ConfigError
 from safe_sysid.export.arm_settings import settings_text
-from safe_sysid.export.arm_urdf import write_dynamics
+from safe_sysid.export.arm_urdf import mounted_beyond, write_dynamics
 from safe_sysid.export.held_joints import fix_joints
 from safe_sysid.export.urdf_file import with_comments, write_urdf
 from safe_sysid.model.arm import Arm
@@ -85,7 +85,8 @@ def write_gazebo(arm: Arm, distribution: str, period: float, folder: Path) -> li
 
 def _write_urdf(arm: Arm, release: GazeboRelease, controllers: Path, target: Path) -> None:
     model = arm.model
-    still_held = write_dynamics(model, arm.facts.held, arm.urdf, target)
+    mounted = mounted_beyond(arm.facts.tip, model, arm.urdf) or {}
+    still_held = write_dynamics(model, arm.facts.held, arm.urdf, target, mounted)
     root = with_comments(target)
     fix_joints(root, still_held)
     _fix_to_world(root, arm)
@@ -168,7 +169,9 @@ def _controllers(model: RobotModel, period: float) -> dict[str, object]:
 
 def _write_settings(arm: Arm, urdf: Path, target: Path) -> None:
     name, size = arm.model.name, float(np.linalg.norm(arm.facts.gravity))
-    facts = _without_drives(replace(arm.facts, held={}, gravity=(0.0, 0.0, -size)))
+    in_tip = mounted_beyond(arm.facts.tip, arm.model, arm.urdf) is None
+    facts = replace(arm.facts, held={}, gravity=(0.0, 0.0, -size))
+    facts = replace(_without_drives(facts), gripper_in_tip=in_tip or facts.gripper_in_tip)
     model = RobotModel.from_files(urdf, facts, name)
     header = HEADER.format(arm=name, urdf=urdf.name, gravity=size)
     write_text(target, header + settings_text(model, facts, urdf.name))

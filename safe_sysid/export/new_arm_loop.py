@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.model.arm_knowledge import ArmKnowledge
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.collision.world import BoxFacts
 from safe_sysid.model.description.described_arm import DescribedArm, static_torques_at
@@ -27,6 +28,7 @@ HELD_AT, ITS_SHARE = 500, 0.25  # poses, and share of a torque limit that its we
 HALF_BOX = 0.05  # [m] of the payload
 SEEN = 50  # poses at which the side away from the arm is looked for
 ABOUT = 0.1  # [m] by which its centre of mass may be elsewhere
+LINKS = 0.05  # share of their figures to which parameters of links are known
 FLOOR = (4.0, 4.0, 0.1)  # [m]
 NO_WORDS = ('y', 'n', 'yes', 'no', 'on', 'off', 'true', 'false', 'null')  # to YAML
 NEAR_FLOOR = 0.05  # [m] above z = 0 of the lowest vertex, below which the arm stands on a floor
@@ -199,11 +201,11 @@ def loop_text(
 # {files['settings'].name}. docs/ros.md explains the parameters; others have defaults.
 /**: # all nodes have to agree on these
   ros__parameters:
-    robot: {files['settings']}
+    robot: {as_key(files['settings'].name)} # beside this file, as payload and world are
     period: 0.005 # [s] between two samples, assumed
-    payload: {files['payload']} # what the arm may hold at most, for its shape
+    payload: {as_key(files['payload'].name)} # what the arm may hold at most, for its shape
     prior:
-      ratio: 0.05 # every link parameter is within this share of its figure
+      ratio: {LINKS} # every link parameter is within this share of its figure
       # end effector with all it may hold: the bare one, and up to {mass:g} kg beyond it
       lower: {as_list(lower)}
       nominal: {as_list(nominal)}
@@ -223,7 +225,7 @@ def loop_text(
 
 /**/planner:
   ros__parameters:
-    world: {files['world']} # what it must not touch
+    world: {as_key(files['world'].name)} # what it must not touch
 
 {_simulators(start)}"""
 
@@ -244,18 +246,19 @@ def _simulators(start: Array) -> str:
 
 
 def prior_beyond(arm: DescribedArm, center: Array, mass: float) -> tuple[Array, Array, Array]:
-    """Bounds on the end effector: the bare one to 5 %, and up to a mass [kg] beyond it."""
-    bare = arm.model.theta[arm.model.layout.end_effector]
-    size = np.abs(bare) * 0.05
+    """Bounds on the end effector: the bare one as the loop knows it, and a mass [kg] beyond it."""
+    place = arm.model.layout.end_effector
+    bare = arm.model.theta[place]
+    own = ArmKnowledge(links=LINKS, stated=arm.model.uncertainty).bounds(arm.model)[place]
     reach = np.abs(center) + HALF_BOX + ABOUT
     x, y, z = reach
     squares = np.array([y * y + z * z, x * y, x * x + z * z, x * z, y * z, x * x + y * y])
     low = np.concatenate([[0.0], np.minimum(0.0, center - ABOUT), -squares * [0, 1, 0, 1, 1, 0]])
     high = np.concatenate([[1.0], np.maximum(0.0, center + ABOUT), squares])
-    lower, upper = bare - size + mass * low, bare + size + mass * high
+    lower, upper = own.lower + mass * low, own.upper + mass * high
     lower, upper = np.floor(lower * 1e6) / 1e6, np.ceil(upper * 1e6) / 1e6
     positive = [0, 4, 6, 9]
-    lower[positive] = np.maximum(lower[positive], np.minimum(1e-6, bare[positive]))
+    lower[positive] = np.maximum(lower[positive], np.minimum(1e-6, own.lower[positive]))
     return lower, np.clip(bare, lower, upper), upper
 
 

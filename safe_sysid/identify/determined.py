@@ -21,6 +21,7 @@ HALF = 0.5
 NEAR = 0.02  # [m] of a centre of mass
 DENSITY = 1000.0  # [kg/m^3] of the sphere that stands for an inertia nobody knows
 NAMES = ('mass', 'cx', 'cy', 'cz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')  # about the centre
+ROUNDING = 1e-12  # of a bound
 ROUND = (1e-2, 1e-3, 1e-4, 1e-5)  # least second moment of a body, as share of its largest
 PRODUCTS = {5: (4, 6), 7: (4, 9), 8: (6, 9)}
 
@@ -58,25 +59,37 @@ def _determined(bounds: Interval, enough: Array) -> AnyArray:
 def handed_on(body: Body) -> Body:
     """Return the nominal body with an inertia that is well inside of what a body can have.
 
-    In the place of entries that are not determined stand those of a sphere of that mass, as near
-    as the bounds let them. No body is thinner than a tenth of its length, where the bounds let it.
+    In the place of entries that are determined neither about the centre of mass nor about the
+    origin stand those of a sphere of that mass, as near as the bounds let them; bounds of what is
+    not determined may leave no moment that a body has, and then they have no say. No body is
+    thinner than a tenth of its length, where the bounds let it.
     """
     mass, com, about = inertia.mass_com_inertia(body.nominal)
     if not mass > 0.0:
         return body
     sphere = 0.4 * mass * (0.75 * mass / (np.pi * DENSITY)) ** (2.0 / 3.0)
     guess = sphere * np.array([1.0, 0.0, 1.0, 0.0, 0.0, 1.0])
-    known, bounds = determined_about_com(body)[4:], body.inertia_bounds
+    of_centre, bounds = determined_about_com(body)[4:], body.inertia_bounds
+    of_origin = determined(body.bounds)[4:]
+    most = np.where((guess > 0.0) & (bounds.upper < ROUND[0] * guess), guess, bounds.upper)
     entries = np.where(
-        known, inertia.symmetric_entries(about), np.clip(guess, bounds.lower, bounds.upper)
+        of_centre | of_origin,
+        inertia.symmetric_entries(about),
+        np.clip(guess, bounds.lower, np.maximum(most, bounds.lower)),
     )
     for share in ROUND:
         rounded = _rounded(inertia.symmetric(entries), share)
+        nominal = inertia.from_mass_com_inertia(mass, com, rounded)
         found = inertia.symmetric_entries(rounded)
-        if ((bounds.lower <= found) & (found <= bounds.upper))[known].all():
-            nominal = inertia.from_mass_com_inertia(mass, com, rounded)
+        if _within(found, bounds, of_centre) and _within(nominal[4:], body.bounds[4:], of_origin):
             return replace(body, nominal=nominal)
     return body
+
+
+def _within(values: Array, bounds: Interval, chosen: AnyArray) -> bool:
+    room = ROUNDING * bounds.magnitude
+    inside = (bounds.lower - room <= values) & (values <= bounds.upper + room)
+    return bool(inside[chosen].all())
 
 
 def _rounded(about_com: Array, share: float) -> Array:

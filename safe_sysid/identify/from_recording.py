@@ -23,7 +23,7 @@ from safe_sysid.identify.held_object import (
 )
 from safe_sysid.identify.held_out import HeldOut, Validation, held_out, thinned
 from safe_sysid.identify.identification import Identification
-from safe_sysid.identify.momentum_observation import ObservationSettings, per_joint
+from safe_sysid.identify.momentum_observation import ObservationSettings
 from safe_sysid.identify.online_identifier import IdentifierSettings
 from safe_sysid.identify.payload_estimator import SolveSettings
 from safe_sysid.identify.payload_in_frame import Body, object_of, payload_of
@@ -34,11 +34,11 @@ from safe_sysid.identify.recorded_assumptions import (
     clock_sentences,
     effort_sentences,
 )
+from safe_sysid.identify.recorded_readings import recorded_readings
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.identify.replay import Progress, Replay, refused, replay
 from safe_sysid.identify.two_at_a_time import two_at_a_time
 from safe_sysid.measure.joint_log import JointLog
-from safe_sysid.measure.reading_errors import departures, difference_errors, smallest_steps
 from safe_sysid.measure.recording import Recording
 from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.measure.smooth_log import SmoothLog, smooth
@@ -51,17 +51,13 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.sensing import (
     ReadingErrors,
     TorqueErrors,
-    backlash,
-    stated_stamp_way,
     torque_errors,
-    zero_error,
 )
 from safe_sysid.sets.interval import Interval
 
 WINDOW = 0.1  # [s] of measurements become rows together
 WINDOW_OF_DIFFERENCES = 0.5  # [s] where velocities are differences, whose errors are larger
 FREQUENCY_LIMIT = 10.0  # [Hz] cut-off where none is given, or a fifth of the sample rate
-DOUBTED = 2.0  # times what shows, where nobody stated the error of a velocity
 SOLVES = 10  # over the whole recording
 SOLVE_PIVOTS = 100_000  # at most for one of them
 SOLVE_SECONDS = 600.0  # the same, as the last resort
@@ -97,7 +93,8 @@ class IdentificationProblem:
     sensing: tuple[str, ...]  # what is assumed of its readings, and was not stated
     split: float  # [s] where the held-out part begins
     filter_hz: float
-    has_velocity: bool = True  # of its own; else it was made of positions
+    has_velocity: bool  # of its own; else it was made of positions
+    velocity_source: str  # who says how wrong velocities are
 
     @property
     def seconds(self) -> float:
@@ -240,12 +237,12 @@ def identify_recording(
         payload=None if replayed.refused else problem.payload(settings.flange, estimate),
         assumptions=(
             *clock_sentences(replayed.solves_cut_short),
-            *assumptions(problem.observation, arm.model, recording),
+            *assumptions(problem.observation, arm.model, problem.velocity_source),
             *problem.sensing,
             *beyond_rigid(settings),
             *sentences(arm.model, problem.known),
         ),
-        unstated=_unstated(settings, arm),
+        unstated=_unstated(settings, problem),
         refused=replayed.refused,
         validation=problem.validation(replayed.at_split.theta),
         series=replayed.series,
@@ -316,31 +313,38 @@ def identification_problem(
     sensors = arm.model.sensors
     recording = whole_turns(recording, arm.model.limits.is_continuous)
     log = recording.log(sensors.effort_sign, sensors.effort_scale)
-    readings = _readings(settings, arm.model, recording, log)
+    readings = recorded_readings(settings, arm.model, recording, log)
     beyond = torque_of_force(arm.model, log, settings.payload_reach, settings.slosh_force)
     return IdentificationProblem(
         arm,
         log,
         prior_settings(settings, arm),
-        replace(_observation(settings, recording, readings), beyond_rigid=tuple(beyond.tolist())),
-        (*readings.sentences, *_torques(settings, arm.model).sentences),
+        replace(
+            _observation(settings, recording, readings.errors), beyond_rigid=tuple(beyond.tolist())
+        ),
+        (*readings.errors.sentences, *_torques(settings, arm.model).sentences),
         float((log.stamp[-1] - log.stamp[0]) * 1e-9) * (1.0 - settings.hold_out),
         settings.filter_hz or min(FREQUENCY_LIMIT, 0.2 / recording.timing.period),
         recording.velocity is not None,
+        readings.velocity_source,
     )
 
 
-def _unstated(settings: RecordingSettings, arm: Arm) -> tuple[str, ...]:
+def _unstated(settings: RecordingSettings, problem: IdentificationProblem) -> tuple[str, ...]:
     """List what bounds rest on that neither the settings nor the arm's file state."""
-    usual, reads = RecordingSettings(), arm.model.sensors.sensing.torque
-    known = settings.known.over(arm.model.uncertainty).stated()
+    usual, model = RecordingSettings(), problem.arm.model
+    sensing = model.sensors.sensing
+    known = settings.known.over(model.uncertainty).stated()
     elsewhere = {
         'known_links': set(LINK_KINDS) <= set(known),
         'known_friction': {'coulomb', 'viscous', 'armature'} <= set(known),
         'known_offset': 'offset' in known or settings.known_friction == 'unknown',
-        'position_error': bool((arm.model.sensors.encoder_resolution > 0.0).all()),
-        'torque_ratio': settings.torque_error is not None or reads.ratio is not None,
-        'torque_error': settings.torque_ratio is not None or reads.absolute is not None,
+        'position_error': sensing.position_error is not None
+        or bool((model.sensors.encoder_resolution > 0.0).all()),
+        'velocity_error': problem.has_velocity
+        and (sensing.velocity_error is not None or sensing.velocity is not None),
+        'torque_ratio': settings.torque_error is not None or sensing.torque.ratio is not None,
+        'torque_error': settings.torque_ratio is not None or sensing.torque.absolute is not None,
     }
     return tuple(
         words
@@ -394,53 +398,6 @@ def observation_settings(
         velocity_error=tuple(readings.velocity.tolist()),
         longest_step=STEP_ALLOWED[settings.torque_signal] * period,
     )
-
-
-def _readings(
-    settings: RecordingSettings, model: RobotModel, recording: Recording, log: JointLog
-) -> ReadingErrors:
-    """Errors of positions and velocities: given, else of the arm's settings, else what shows."""
-    sensing, n = model.sensors.sensing, model.n
-    sentences: list[str] = []
-    position = settings.position_error or sensing.position_error
-    if position is not None:
-        dq = per_joint('position_error', position, n)
-    else:
-        step = np.where(
-            model.sensors.encoder_resolution > 0.0,
-            model.sensors.encoder_resolution,
-            smallest_steps(log.position),
-        )
-        dq = 0.5 * step
-        if (model.sensors.encoder_resolution == 0.0).any():
-            sentences.append(
-                'assumed, as nobody stated it: positions have no steps larger than the smallest '
-                'that is seen, and no other errors'
-            )
-    away, zero = np.zeros(n), np.zeros(n)
-    if not settings.position_error:  # which would be of all causes
-        dq, away = dq + 0.5 * backlash(model), stated_stamp_way(model)
-        zero = zero_error(model, sentences)
-    velocity = settings.velocity_error
-    if velocity is None and recording.velocity is not None:
-        velocity = sensing.velocity_error
-    if velocity is not None:
-        dv = per_joint('velocity_error', velocity, n)
-        return ReadingErrors(dq + away, dv, tuple(sentences), zero)
-    if recording.velocity is None:
-        dv = difference_errors(log, recording.stride)
-        dv = dv + dq * recording.difference_gain
-    else:
-        far, slope = departures(log, recording.stride), difference_errors(log, recording.stride)
-        slope = slope + dq * recording.difference_gain
-        dv = np.maximum(DOUBTED * far, far + slope)
-        sentences.append(
-            'assumed, as nobody stated it: velocities are off by at most what they depart from '
-            'differences of the positions and what these are off, or '
-            f'{DOUBTED:g} times as far as they depart; --velocity-error, or sensing: in the '
-            'settings of the arm, says it better'
-        )
-    return ReadingErrors(dq + away, dv, tuple(sentences), zero)
 
 
 def _torques(settings: RecordingSettings, model: RobotModel) -> TorqueErrors:

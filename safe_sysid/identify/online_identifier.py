@@ -13,7 +13,7 @@ from safe_sysid.config import Positive, Settings
 from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.identify.calibrated_rows import calibrated_rows
 from safe_sysid.identify.change.change_watch import ChangeWatch, NoticedChange, WatchEndedError
-from safe_sysid.identify.change.held_next import HeldNext
+from safe_sysid.identify.change.held_next import HeldNext, either
 from safe_sysid.identify.doubted_readings import DoubtedReadings
 from safe_sysid.identify.last_motion import last_motion
 from safe_sysid.identify.linear_programs import Ending
@@ -161,6 +161,11 @@ class OnlineIdentifier:
         )
 
     @property
+    def since(self) -> int:
+        """Stamp up to which samples that come later count for no body [ns]; -1: none."""
+        return self._since
+
+    @property
     def longest_window(self) -> int:
         """Time that the samples of a window may take [ns]."""
         observation = self._settings.observation
@@ -268,9 +273,9 @@ class OnlineIdentifier:
         self._before, last = self._estimate, self._estimate
         place, bounds = last.layout.end_effector, last.bounds
         theta, lower, upper = last.theta.copy(), bounds.lower.copy(), bounds.upper.copy()
-        theta[place] = 0.5 * (last.end_effector + held.nominal)  # a body, if both are
-        both = last.end_effector_bounds.hull(held.bounds)
-        lower[place], upper[place] = both.lower, both.upper
+        both = either(last, held)
+        theta[place] = both.nominal
+        lower[place], upper[place] = both.bounds.lower, both.bounds.upper
         self._estimate = ParameterEstimate(last.layout, theta, Interval(lower, upper))
         return self._estimate
 
@@ -365,7 +370,9 @@ class OnlineIdentifier:
         for part in self._closed:
             self._add(part)
         self._closed.clear()
-        origin = before if self._place is None else self._first  # of the rows' times
+        origin = self._first  # of the rows' times
+        if self._place is None:  # they count from a sample that is yet to come
+            origin, self._since = before, max(self._since, before)
         self._solves.change((after - origin) * 1e-9, (before - origin) * 1e-9, held)
         self._waiting, self._solution = False, None
         self._is_in_doubt, self._before = False, None

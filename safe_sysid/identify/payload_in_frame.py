@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from xml.etree import ElementTree
 
 import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
+from safe_sysid.identify.last_body import bodies_up_to
 from safe_sysid.model import inertia
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.arm_knowledge import ArmKnowledge
-from safe_sysid.model.urdf_tree import Frame, parents, read_urdf
+from safe_sysid.model.urdf_tree import Frame, read_urdf
 from safe_sysid.sets.interval import Interval
 
 ROUNDING = 1e-14  # relative
@@ -102,11 +102,14 @@ def payload_of(
     arm: Arm, nominal: Array, bounds: Interval, flange: str, known: ArmKnowledge
 ) -> Body:
     """Return what the last joint carries beyond `tip`, up to which all links are the arm's own."""
-    link, tip = _bodies_up_to_tip(arm), arm.facts.tip
+    tip = arm.facts.tip
+    link = sum(bodies_up_to(tip, read_urdf(arm.urdf), arm.model).values(), np.zeros(10))
     there = float(arm.model.own_end_effector[0] - link[0])
     contains = f'all that the last joint carries beyond the link {tip}'
     if there > SOME:
         contains += f', with {there:.3g} kg that the URDF has there'
+    if arm.facts.gripper_in_tip:
+        contains += ', without what was on the flange at calibration'
     return replace(_without(arm, nominal, bounds, flange, known, link), contains=contains)
 
 
@@ -166,47 +169,3 @@ def nearest_body(nominal: Array, bounds: Interval) -> Array:
 def into_frame(frame: Frame) -> Array:
     """Matrix that describes a body given in the frame of the joint in this frame, (10, 10)."""
     return np.column_stack([inertia.moved(e, frame.R.T, -frame.R.T @ frame.p) for e in np.eye(10)])
-
-
-def _bodies_up_to_tip(arm: Arm) -> Array:
-    """Ten parameters of the links from the last joint to `tip`, in the frame of the joint."""
-    root, frames = read_urdf(arm.urdf), arm.model.frames
-    above = parents(root)
-    inertials = {str(x.get('name')): x.find('inertial') for x in root.findall('link')}
-    whole, link = np.zeros(10), arm.facts.tip
-    while link in frames and frames[link].joint == arm.model.layout.tip:
-        element, frame = inertials[link], frames[link]
-        if element is not None:
-            whole += inertia.moved(_body(element), frame.R, frame.p)
-        link = above.get(link, '')
-    return whole
-
-
-def _body(element: ElementTree.Element) -> Array:
-    """Ten parameters of an <inertial> element, in the frame of its link."""
-    mass, origin, moments = (element.find(name) for name in ('mass', 'origin', 'inertia'))
-    if mass is None or moments is None:
-        return np.zeros(10)
-    R, p = np.eye(3), np.zeros(3)
-    if origin is not None:
-        p = np.array([float(x) for x in origin.get('xyz', '0 0 0').split()])
-        R = rotation_of([float(x) for x in origin.get('rpy', '0 0 0').split()])
-    names = ('ixx', 'ixy', 'iyy', 'ixz', 'iyz', 'izz')
-    entries = np.array([float(moments.get(name, '0')) for name in names])
-    about_com = inertia.from_mass_com_inertia(
-        np.array(float(mass.get('value', '0'))), np.zeros(3), inertia.symmetric(entries)
-    )
-    return inertia.moved(about_com, R, p)
-
-
-def rotation_of(rpy: list[float]) -> Array:
-    """Rotation about x, then y, then z of the fixed frame, as a URDF means it."""
-    (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
-    matrix: Array = np.array(
-        [
-            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-            [-sp, cp * sr, cp * cr],
-        ]
-    )
-    return matrix

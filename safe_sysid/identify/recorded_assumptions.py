@@ -7,7 +7,6 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.identify.momentum_observation import ObservationSettings
 from safe_sysid.identify.recording_settings import RecordingSettings
-from safe_sysid.measure.recording import Recording
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.sensing import TorqueErrors
@@ -55,10 +54,9 @@ def clock_sentences(cut_short: int) -> list[str]:
 
 
 def assumptions(
-    settings: ObservationSettings, model: RobotModel, recording: Recording
+    settings: ObservationSettings, model: RobotModel, velocity_source: str
 ) -> list[str]:
     """A1 and A3 to A6 of the identifier with their figures; A2 is the prior."""
-    source = '' if recording.velocity is not None else ' (central differences of the positions)'
     position, velocity = settings.position_error, settings.velocity_error
     assert position is not None
     assert velocity is not None
@@ -69,7 +67,7 @@ def assumptions(
         f'A3: every torque is within {_shares(_entries(torque.ratio))} of its value and '
         f'{_figures(_entries(torque.absolute))} N m{_lag(torque)}, every position within '
         f'{_figures(position)} rad{_constant(settings.zero_error)}, every velocity within '
-        f'{_figures(velocity)} rad/s of the truth at its stamp{source}',
+        f'{_figures(velocity)} rad/s of the truth at its stamp ({velocity_source})',
         'A4: between two samples a velocity departs from the cubic through positions and '
         f"velocities at both by at most {0.5 * settings.safety_factor:g} times that cubic's own "
         'bulge, or, where errors hide it, times the change of velocity (docs/identification.md)',

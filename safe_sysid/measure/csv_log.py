@@ -89,6 +89,7 @@ def _read(path: Path, joints: tuple[str, ...], columns: Columns, signal: str) ->
             header, first = _with_header(next(blocks, ['']))
             delimiter = _delimiter(header)
             names = [name.strip().strip('"') for name in header.lstrip('#').split(delimiter)]
+            _refuse_rate_beside_times(str(path), names, columns)
             place = _Places.of(str(path), names, joints, columns, signal)
             table = _Table(str(path), names, place, delimiter)
             for block in filter(None, chain([first], blocks)):
@@ -122,9 +123,10 @@ def pose_columns(path: Path, joints: tuple[str, ...], columns: Columns) -> tuple
         untimed = replace(columns, rate=columns.rate or 1.0)
         place = _Places.of(str(path), names, joints, untimed, EFFORTS)
         lines = [line for line in text if line.strip() and not line.startswith('#')]
-    if lines:
-        lines = _with_points(str(path), lines, delimiter, len(names))
     n = len(joints)
+    if not lines:
+        return np.zeros((0, n)), np.zeros((0, n))
+    lines = _with_points(str(path), lines, delimiter, len(names))
     numbers = np.loadtxt(
         lines, delimiter=delimiter, usecols=place.numbers[: 2 * n], ndmin=2, comments=None
     )
@@ -291,10 +293,23 @@ def _time_column(source: str, names: list[str], columns: Columns) -> int | None:
                 f"{source}: no column '{columns.time}' for the time; its columns are {names}"
             )
         return names.index(columns.time)
-    if columns.rate is not None:
-        return None
+    return None if columns.rate is not None else _usual_time_column(names)
+
+
+def _usual_time_column(names: list[str]) -> int | None:
     lower = [name.lower() for name in names]
     return next((lower.index(name) for name in NAMES if name in lower), None)
+
+
+def _refuse_rate_beside_times(source: str, names: list[str], columns: Columns) -> None:
+    """Refuse to choose between times and a rate, which may contradict each other."""
+    usual = _usual_time_column(names)
+    time = names[usual] if columns.time is None and usual is not None else columns.time
+    if columns.rate is not None and time is not None:
+        raise MeasurementError(
+            f"{source}: its times are in column '{time}', and --rate is for a table without; "
+            'leave out the one that is wrong'
+        )
 
 
 class _Table:

@@ -40,6 +40,8 @@ def recording_of_choice(
         raise MeasurementError(
             f'{choice.path}: is a packed file; unpack it, and give the table or bag that was in it'
         )
+    if choice.columns.rate is not None:
+        raise MeasurementError(f'{choice.path}: a bag has times; --rate is for a table without')
     from safe_sysid.measure.bag.reader import read_rosbag  # what a table does not wait for
 
     recording = read_rosbag(choice.path, names, choice.topic)

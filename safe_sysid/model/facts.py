@@ -130,6 +130,7 @@ class RobotFacts(Settings):
     sensing: SensingFacts = field(default_factory=SensingFacts)
     friction: DryFrictionFacts = field(default_factory=DryFrictionFacts)
     gravity_tilt: Tilt | None = None  # [rad] by which `gravity` may be off; None: not known
+    gripper_in_tip: bool = False  # whether `tip` contains what was on it at calibration
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -27,3 +27,9 @@ class Announced:
             self.newest = start
             plans.append(plan)
         return plans
+
+    def take_back(self, result: PlanResult, clock: Clock) -> None:
+        """Let plans of a result be told in the place of those that begin when they do."""
+        plans = [plan for plan in (result.plan, result.successor) if plan is not None]
+        starts = [str(clock.stamp(plan.start_time)) for plan in plans]
+        self._starts = [each for each in self._starts if each not in starts]

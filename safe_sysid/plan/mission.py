@@ -136,8 +136,11 @@ class Mission:
         return (0, 0) if self._path is None else (self._path.certified, self._path.count)
 
     def learn_to(self, half_widths: Array | None) -> None:
-        """Learn until [theta_e] is as narrow as wanted, from now on; None: as the settings say."""
-        self._wanted, self._has_learned = half_widths, half_widths is None
+        """Learn until [theta_e] is as narrow as wanted, from now on; None: as the settings say.
+
+        Once it is as narrow, that counts as learned; before, as much as was learned counts.
+        """
+        self._wanted = half_widths
 
     def distance(self, q: Array) -> float | None:
         """How far some joint is from the goal [rad]; None where there is none."""
@@ -242,7 +245,9 @@ class Mission:
         """
         if self._wanted is not None:
             radius = estimate.end_effector_bounds.radius
-            return bool(np.any((self._wanted > 0.0) & (radius > self._wanted)))
+            is_wide = bool(np.any((self._wanted > 0.0) & (radius > self._wanted)))
+            self._has_learned |= not is_wide
+            return is_wide
         if self._on_the_way is not None and self._goal is not None:
             return False
         count, most = self._moved, self._settings.exciting

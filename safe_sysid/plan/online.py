@@ -13,6 +13,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.measure.sample_order import JUMP
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.agreement import Followed
 from safe_sysid.plan.announced import Announced
@@ -117,13 +118,19 @@ class Planning:
         self.search.begin(work, use)
 
     def note_sample(self, stamp: int) -> None:
-        """Note that a sample has come, also while a search goes on."""
+        """Note that a sample has come, also while a search goes on.
+
+        Where its clock has gone back, plans that were told are of times that mean nothing.
+        """
+        if stamp < self._newest - JUMP:
+            self.response.forget_plans()
         self._newest = stamp
 
     def look(self, scene: Scene, stamp: int) -> bool:
         """Compare plans with obstacles that changed, at a stamp [ns]; whether any is hit."""
         obstructed, stop = self.response.look(scene.boxes, stamp)
         if stop is not None:
+            self.announced.take_back(stop, self._planner.clock)
             self._tell_all(stop)
         if obstructed:
             self.search.after(self._planner.begin_again)

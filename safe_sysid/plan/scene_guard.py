@@ -103,6 +103,10 @@ class SceneGuard:
         """Whoever follows plans has said which one, by its start; None: none."""
         self._followed = start
 
+    def forget_plans(self) -> None:
+        """Forget what was told and followed, as times of before mean nothing any more."""
+        self._told, self._followed, self._pending = [], None, None
+
     def look(self, boxes: Mapping[str, Box], now: float) -> Obstructed | None:
         """Compare what changed with all that lies ahead; what to do if something is in the way."""
         begin = time.monotonic()

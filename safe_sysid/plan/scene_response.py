@@ -77,6 +77,14 @@ class SceneResponse:
         """Forget what was in the way as a reason for a fault."""
         self._obstructed = None
 
+    def forget_plans(self) -> None:
+        """Forget plans of times that mean nothing any more, and what was in their way.
+
+        What the search that goes on will find is a plan of such a time, too.
+        """
+        self._guard.forget_plans()
+        self._obstructed, self._is_void, self._is_stop_followed = None, True, False
+
     def look(self, boxes: Mapping[str, Box], stamp: int) -> tuple[bool, PlanResult | None]:
         """Compare plans with what changed, at a stamp [ns]: whether one is hit, a stop to tell."""
         now = self._planner.clock.seconds(stamp)

@@ -12,7 +12,7 @@ from safe_sysid.report.markdown_page import explained, page_of_markdown
 
 
 def as_mapping(chain: ClosedChain, judged: ClosedChainCalibration) -> dict[str, object]:
-    """Everything a program may want; figures of what can not be separated are null."""
+    """Everything a program may want; figures of what is not known by itself are null."""
     fit = judged.fit
     return {
         'robot': chain.model.name,
@@ -25,6 +25,8 @@ def as_mapping(chain: ClosedChain, judged: ClosedChainCalibration) -> dict[str, 
         'x': [float(x) if alone else None for x, alone in _figures(fit)],
         'deviation': fit.deviation.tolist(),
         'inseparable': [list(group) for group in fit.separability.groups],
+        'silent': list(fit.separability.silent),
+        'cautions': list(fit.drives.cautions()),
         'smallest_eigenvalue': fit.consistent.smallest_eigenvalue,
         'fit_seconds': fit.consistent.seconds,
         'validation': {
@@ -79,6 +81,7 @@ def as_page(chain: ClosedChain, judged: ClosedChainCalibration) -> str:
             if alone
         ),
         '',
+        *(f'- CAUTION: {sentence}.' for sentence in fit.drives.cautions()),
         *(f'- {sentence}.' for sentence in fit.separability.sentences()),
         '- Configurations in which the loops close in a second way were looked for and not found; '
         'that is no proof.',
@@ -95,7 +98,7 @@ def html_page(report: str, judged: ClosedChainCalibration) -> Page:
 
 def _figures(fit: ClosedChainFit) -> list[tuple[float, bool]]:
     """Every parameter, and whether its figure means anything by itself."""
-    return list(zip(fit.x.tolist(), fit.separability.alone.tolist(), strict=True))
+    return list(zip(fit.x.tolist(), fit.known.tolist(), strict=True))
 
 
 def _motors(chain: ClosedChain) -> tuple[str, ...]:

@@ -67,11 +67,11 @@ class Sensors:
         self._rng = rng
         self._bounds = np.array(
             [
-                _per_joint('position_resolution', settings.position_resolution, n),
-                _per_joint('velocity_resolution', settings.velocity_resolution, n),
-                _per_joint('velocity_noise', settings.velocity_noise, n),
-                _per_joint('torque_ratio', settings.torque_ratio, n),
-                _per_joint('torque_error', settings.torque_error, n),
+                per_joint('position_resolution', settings.position_resolution, n),
+                per_joint('velocity_resolution', settings.velocity_resolution, n),
+                per_joint('velocity_noise', settings.velocity_noise, n),
+                per_joint('torque_ratio', settings.torque_ratio, n),
+                per_joint('torque_error', settings.torque_error, n),
             ]
         )
         self._constant = rng.choice([-1.0, 1.0], size=(2, n))
@@ -101,7 +101,8 @@ class Sensors:
         return JointMeasurement(truth.stamp, q, qd, tau)
 
 
-def _per_joint(name: str, values: PerJoint, n: int) -> Array:
+def per_joint(name: str, values: PerJoint, n: int) -> Array:
+    """Array of n entries from one entry for all joints, or one each."""
     if len(values) not in (1, n):
         raise ConfigError(f'{name} has {len(values)} entries; 1 or {n} (one per joint) are needed')
     array: Array = np.broadcast_to(np.array(values, dtype=float), (n,))

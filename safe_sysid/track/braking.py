@@ -4,8 +4,9 @@ The second half of every plan brakes, so stopping needs no new motion: the plan 
 to its end by a controller that nobody else uses, and no later plan is looked at. Without a plan
 the arm is held where it is measured. Without a measurement the controller is told that the arm is
 where the plan says: that carries its weight, and is no brake. An arm that nobody has seen for
-`LOST` may be anywhere: whoever else can hold it should, and once it is seen again it is stopped
-from where it is, not pulled back to a plan.
+`LOST`, because nothing was measured or because nobody here got a processor, may be anywhere:
+whoever else can hold it should, and once it is seen again it is stopped from where it is, not
+pulled back to a plan. Times are stamps [ns], so a clock that waits loses nobody.
 """
 
 from __future__ import annotations
@@ -36,14 +37,17 @@ class Braking:
         self._clock = clock
         self._law = law
         self._plan: Plan | None = None
-        self._blind_since: int | None = None  # [ns]
+        self._seen_at: int | None = None  # [ns] of the last step that saw the arm
+        self.has_left = False  # the plan in force, as the arm was lost since `reset`
 
     def reset(self) -> None:
         """Look at plans again."""
-        self._plan = self._blind_since = None
+        self._plan = self._seen_at = None
+        self.has_left = False
 
-    def note(self, measurement: JointMeasurement | None, seen: GuardInput) -> None:
+    def note(self, now: int, measurement: JointMeasurement | None, seen: GuardInput) -> None:
         """Take a sample that somebody else answers, so that the law knows how the arm moves."""
+        self._note_seen(now, measurement is not None)
         if measurement is not None:
             with suppress(SafeSysidError):
                 self._law.note(measurement, seen.plan, seen.estimate)
@@ -53,14 +57,18 @@ class Braking:
         return self._plan is not None and self._clock.seconds(now) >= self._plan.end_time
 
     def is_lost(self, now: int) -> bool:
-        """Whether the arm has not been seen for so long that it may be anywhere."""
-        return self._blind_since is not None and now - self._blind_since > LOST * 1e9
+        """Whether the arm has not been seen for so long that it may be anywhere.
+
+        Time without a step counts, too: drivers go on with the last torque.
+        """
+        return self._seen_at is not None and now - self._seen_at > LOST * 1e9
 
     def step(
         self, now: int, measurement: JointMeasurement | None, seen: GuardInput
     ) -> tuple[Array | None, GuardOutcome]:
         """Torque at a stamp, for a measurement that can be trusted or none."""
         t = self._clock.seconds(now)
+        self.has_left = self.has_left or self.is_lost(now)
         if measurement is not None and self.is_lost(now):
             self._plan = _stop_from(t, measurement, seen)
         if self._plan is None:
@@ -82,10 +90,8 @@ class Braking:
             return None, GuardOutcome.STUCK
 
     def _note_seen(self, now: int, is_seen: bool) -> None:
-        if is_seen:
-            self._blind_since = None
-        elif self._blind_since is None:
-            self._blind_since = now
+        if is_seen or self._seen_at is None or now < self._seen_at:  # stamps may have gone back
+            self._seen_at = now
 
     def _plan_to_stop(
         self, t: float, measurement: JointMeasurement | None, seen: GuardInput

@@ -2,6 +2,7 @@
 
 No constant torque holds an arm, so the law goes on until the robot's own hold is seen to be there:
 
+    looked for       whoever was here before may have left a torque at work; nothing is given yet
     under torque     the mode asks for torque; or the arm has not come to rest yet on its plan
     handing back     at rest; something else was asked to hold the arm, the law still does
     watched          it holds the arm, which has not been seen to stand under it yet
@@ -24,6 +25,8 @@ from safe_sysid.config import Positive, Settings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.track.standing import Standing
 
+AGAIN = 0.2  # [s] after which it is looked again for who holds the arm
+
 
 @dataclass(frozen=True)
 class HandOverSettings(Settings):
@@ -42,6 +45,14 @@ class Holder(Protocol):
 
     def give(self) -> None:
         """Leave the arm to our torque."""
+
+    def look(self) -> None:
+        """Find out whether a torque is at work already, and change nothing."""
+
+    @property
+    def has_torque(self) -> bool | None:
+        """Whether a torque was at work when it was looked for; None: that is not known yet."""
+        ...
 
     @property
     def holds(self) -> bool:
@@ -62,6 +73,7 @@ class Hands(Enum):
     """Who holds the arm."""
 
     FREE = 'without torque'
+    LOOKED_FOR = 'looked for, as a torque may be at work since before'
     TORQUE = 'under torque'
     HANDING_BACK = 'at rest under torque, which is given until something else holds the arm'
     WATCHED = 'held by something else, but not seen to stand yet'
@@ -75,6 +87,8 @@ class HandOver:
         self._standing = Standing(settings.rest_speed * settings.settled, settings.settled)
         self._seen_at: int | None = None  # stamp of the last step with a measurement
         self._asked_at = self._watched_since = self._given_at = 0
+        self._looked_at: int | None = None  # [ns], for who holds the arm
+        self._looking_since = 0  # [ns]
         self._unheard_since: int | None = None  # [ns] while whoever held the arm goes on
         self._is_unheard = False
         self._over_since: int | None = None  # motion that was planned
@@ -85,6 +99,32 @@ class HandOver:
     def gives_torque(self) -> bool:
         """Whether the arm falls without our torque."""
         return self.hands in (Hands.TORQUE, Hands.HANDING_BACK)
+
+    def look(self) -> None:
+        """Find out who holds the arm before any torque is given."""
+        self._holder.look()
+        self._looked_at = None
+        self.hands = Hands.FREE if self._holder.has_torque is False else Hands.LOOKED_FOR
+
+    def find(self, now: int) -> bool:
+        """Whether a torque was found at work; without one the arm is left as it is."""
+        if self.hands is not Hands.LOOKED_FOR:
+            return False
+        found = self._holder.has_torque
+        if found is False:
+            self.hands, self._is_late = Hands.FREE, False
+        if found is None:
+            self._look_again(now)
+        return found is True
+
+    def _look_again(self, now: int) -> None:
+        """Ask again where nobody has answered."""
+        if self._looked_at is None:
+            self._looked_at = self._looking_since = now
+        elif now - self._looked_at > AGAIN * 1e9:
+            self._looked_at = now
+            self._holder.look()
+        self._is_late = now - self._looking_since > 2e9 * self._settings.limit
 
     def engage(self) -> None:
         """Give torque from here on."""
@@ -120,8 +160,9 @@ class HandOver:
 
     def give_up(self, now: int) -> None:
         """Hand the arm over as it is: it may not do what our torque asks for."""
-        if self.hands is Hands.TORQUE:
+        if self.hands in (Hands.TORQUE, Hands.LOOKED_FOR):
             self._seen_at = now
+            self._is_late = False
             self._ask(now)
 
     def step(self, now: int, measurement: JointMeasurement | None, is_over: bool) -> None:

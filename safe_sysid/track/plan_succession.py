@@ -32,7 +32,6 @@ from safe_sysid.trajectory.plan import Plan
 
 SAME = 1e-6  # [rad, rad/s, rad/s^2] between two states that are the same up to rounding
 ROUNDING = 1e-9  # [s] between two times that are the same: whole nanoseconds from another origin
-STILL = 1e-9  # [rad] that a plan which stands still may move
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ class PlanSuccession:
         certified = plan.theta_bounds
         if certified is None or not certified.contains(estimate.bounds):
             return 'the next plan was made for tighter bounds than are known now'
-        if self._begins_anew and not stands_still(plan):
+        if self._begins_anew and not plan.stands_still:
             return 'the first plan in another mode has to stand still'
         reason = self._refusal_to_go_on(plan, t)
         if not reason:
@@ -117,7 +116,7 @@ class PlanSuccession:
                 return astray
             return self._arm.refusal_when_late(*told)
         if self._stays(plan):
-            return self._arm.refusal_to_begin(plan, t, measurement, estimate.bounds)
+            return self._arm.refusal_to_begin(plan, t, measurement, certified)
         return reason
 
     def _refusal_to_go_on(self, plan: Plan, t: float) -> str:
@@ -143,15 +142,8 @@ class PlanSuccession:
     def _stays(self, plan: Plan) -> bool:
         """Whether a plan stands still after the end of the one in force."""
         ahead = 0.0 if self.in_force is None else self.in_force.end_time - plan.start_time
-        return ahead <= ROUNDING and stands_still(plan)
+        return ahead <= ROUNDING and plan.stands_still
 
     def _is_first_sample(self, plan: Plan, late: float) -> bool:
         """Whether no plan was followed since the start of this one, and no sample was lost."""
         return self._before < plan.start_time and late <= self._longest_step
-
-
-def stands_still(plan: Plan) -> bool:
-    """Whether a plan begins at rest, and stays there."""
-    curve = plan.curve
-    starts_at_rest = not (np.any(curve.qd0) or np.any(curve.qdd0))
-    return starts_at_rest and not plan.then and bool(np.abs(plan.k).max() <= STILL)

@@ -22,7 +22,6 @@ class ProbedDriver:
     def __init__(self, model: RobotModel, gains: Gains, settings: ProbeSettings) -> None:
         self._model, self._gains, self._settings = model, gains, settings
         self._probe: ObeyProbe | None = None
-        self._is_asked = False  # for a probe, which begins once the arm is seen under our torque
 
     @property
     def obedience(self) -> Obedience:
@@ -38,8 +37,8 @@ class ProbedDriver:
 
     @property
     def is_doubted(self) -> bool:
-        """Whether a probe was asked for and has not seen its driver obey."""
-        return self._is_asked and self.obedience is not Obedience.OBEYS
+        """Whether no probe has seen the driver obey; one of a process before does not count."""
+        return self.obedience is not Obedience.OBEYS
 
     def command(
         self,
@@ -58,10 +57,6 @@ class ProbedDriver:
             law = RobustPassivityController(self._model, self._gains, clock)
             self._probe = ObeyProbe(self._model, self._settings, clock, law)
         return Command(self._probe.step(measurement, estimate), measurement.stamp)
-
-    def enter(self) -> None:
-        """Take note that the mode of the probe is there, whether it can begin or not."""
-        self._is_asked = True
 
     def leave(self) -> None:
         """Take note that the mode of the probe is over."""

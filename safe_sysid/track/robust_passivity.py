@@ -1,15 +1,6 @@
 """Robust passivity-based controller over interval parameters: the law of `robust_law` on plans.
 
-What it knows about theta changes at one kind of instant only: when a plan begins. Then it takes
-
-    theta_0   of the plan, the one that the plan's reachable torque was computed with;
-    [theta]   of the estimate if it is inside that of the plan, else that of the plan.
-
-Both are safe. A plan is certified for its own bounds; for a smaller [theta] that contains the
-truth, w_M and V_sup are smaller in every state, so lambda is no larger, and the torque stays in
-the set that was certified. An estimate that is wider, or beside the plan's bounds, says something
-about another payload and never changes a motion under way. Because theta_0 may change, the torque
-can jump by W_s (theta_0 new - theta_0 old) where one plan follows another, and nowhere else.
+What it counts on of theta is in `counted_parameters`: it changes where a plan begins or ends.
 """
 
 from __future__ import annotations
@@ -25,6 +16,7 @@ from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
+from safe_sysid.track.counted_parameters import CountedParameters
 from safe_sysid.track.gains import Gains
 from safe_sysid.track.robust_law import (
     FINITE,
@@ -39,7 +31,6 @@ from safe_sysid.track.robust_law import (
     arm_of,
     curve_of,
     law_into,
-    uncertainty_of,
     work_for,
 )
 from safe_sysid.trajectory.plan import Plan
@@ -83,7 +74,8 @@ class RobustPassivityController:
         if plan is not self._plan:
             self._begin(plan, estimate)
         self._set_state(measurement)
-        joint = law_into(self._arm, self._uncertainty, self._curve, since_start, self._work)
+        known, self._since_start = self._known.at(since_start), since_start
+        joint = law_into(self._arm, known, self._curve, since_start, self._work)
         if joint != FINITE:
             raise MeasurementError(
                 f'joint {self._model.layout.joint_names[joint]} is measured at '
@@ -110,7 +102,7 @@ class RobustPassivityController:
     @property
     def bounds(self) -> Interval:
         """[theta] in use; there is none before the first step."""
-        return self._bounds
+        return self._known.bounds(self._since_start)
 
     @property
     def least_energy(self) -> float:
@@ -137,15 +129,7 @@ class RobustPassivityController:
 
     def _begin(self, plan: Plan, estimate: ParameterEstimate) -> None:
         """Take over a plan and the parameters it was certified for."""
-        certified, theta_0 = plan.theta_bounds, plan.theta_0
-        size = self._model.layout.size
-        if certified is None or theta_0 is None or theta_0.shape != (size,):
-            raise BoundError(
-                'a plan has to say which parameters it was certified for: theta_bounds and '
-                f'theta_0, {size} entries each'
-            )
-        self._bounds = estimate.bounds if certified.contains(estimate.bounds) else certified
-        self._uncertainty = uncertainty_of(self._model, theta_0, self._bounds)
+        self._known = CountedParameters(self._model, plan, estimate)
         self._curve = curve_of(plan)
         self._plan = plan
 

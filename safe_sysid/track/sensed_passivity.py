@@ -37,6 +37,7 @@ from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
+from safe_sysid.track.counted_parameters import CountedParameters
 from safe_sysid.track.error_observer import (
     SEEN,
     UNSEEN,
@@ -48,7 +49,6 @@ from safe_sysid.track.error_observer import (
     shift,
 )
 from safe_sysid.track.gains import Gains
-from safe_sysid.track.plan_succession import stands_still
 from safe_sysid.track.robust_law import (
     FINITE,
     GAIN,
@@ -62,7 +62,6 @@ from safe_sysid.track.robust_law import (
     desired_into,
     law_into,
     seen_arm,
-    uncertainty_of,
     work_for,
 )
 from safe_sysid.track.seen_law import Sampling, SeenLaw
@@ -319,23 +318,19 @@ class SensedPassivityController:
         if self._plan is None or self._jumps(plan):
             return True
         is_over = plan.start_time >= self._plan.end_time - ROUNDING
-        was_at_rest = is_over or stands_still(self._plan)
-        return was_at_rest and stands_still(plan) and (late > 0.0 or not law.goes_on)
+        was_at_rest = is_over or self._plan.stands_still
+        return was_at_rest and plan.stands_still and (late > 0.0 or not law.goes_on)
 
     def _follow(self, plan: Plan, estimate: ParameterEstimate, laws: list[SeenLaw]) -> None:
         """Take over a plan, the laws of its pieces and the parameters it was certified for."""
-        certified, theta_0 = plan.theta_bounds, plan.theta_0
-        if certified is None or theta_0 is None:
-            raise BoundError('a plan has to say which parameters it was certified for')
-        pieces = plan.motion.pieces
+        known, pieces = CountedParameters(self._model, plan, estimate), plan.motion.pieces
         self._before, self._jumped = self._plan, self._jumps(plan)
         if self.forgets(plan):
             forget(self._history)
             record_rate(self._history, -np.inf, np.zeros(self._model.n))
         elif self._jumped:
             self._move_history(plan)
-        bounds = estimate.bounds if certified.contains(estimate.bounds) else certified
-        self._uncertain = uncertainty_of(self._model, theta_0, bounds)
+        self._known = known
         after = curve_of(plan)
         self._curve_before = after if self._before is None else self._curve
         self._curve = after
@@ -430,7 +425,8 @@ class SensedPassivityController:
         since_start = middle - self._plan.start_time
         desired_into(self._curve, since_start, self._desired)
         estimate_into(self._desired, e, self._r, self._gains.K_r, self._work.state)
-        if law_into(self._arm, self._uncertain, self._curve, since_start, self._work) != FINITE:
+        known = self._known.at(since_start)
+        if law_into(self._arm, known, self._curve, since_start, self._work) != FINITE:
             raise MeasurementError('positions measured are not finite')
 
     def _acting(self, t: float) -> Array:

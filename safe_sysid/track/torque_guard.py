@@ -98,7 +98,7 @@ class TorqueGuard:
         if self._waiting:
             self._waiting = False
             self._braking.reset()
-        self._braking.note(measurement, seen)
+        self._braking.note(now, measurement, seen)
         wanted = np.array(seen.command.torque, dtype=np.float64)
         return self._judged(self._approached(wanted, now), wanted, now)
 
@@ -107,8 +107,13 @@ class TorqueGuard:
         return self._braking.is_over(now)
 
     def is_lost(self, now: int) -> bool:
-        """Whether the guard has braked without a measurement for so long that that is no brake."""
+        """Whether the arm has not been seen for so long that no torque is a brake."""
         return self._braking.is_lost(now)
+
+    @property
+    def has_left_its_plan(self) -> bool:
+        """Whether the arm was lost since `reset`, and stopped or to be stopped where it is."""
+        return self._braking.has_left
 
     def reset(self) -> None:
         """Let commands pass again; for when the arm is at rest and the cause is gone."""

@@ -13,6 +13,8 @@ from safe_sysid.sets.interval import Interval
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.task_motion import Piece, TaskMotion
 
+STILL = 1e-9  # [rad] that a plan which stands still may move
+
 
 @dataclass(frozen=True, eq=False)
 class Plan:
@@ -49,6 +51,12 @@ class Plan:
     def motion(self) -> TaskMotion:
         """All pieces, the curve first."""
         return TaskMotion((Piece(self.curve, self.k), *self.then))
+
+    @cached_property
+    def stands_still(self) -> bool:
+        """Whether it begins at rest and leads nowhere."""
+        starts_at_rest = not (np.any(self.curve.qd0) or np.any(self.curve.qdd0))
+        return starts_at_rest and not self.then and bool(np.abs(self.k).max() <= STILL)
 
     @property
     def end_time(self) -> float:

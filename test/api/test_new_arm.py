@@ -215,6 +215,33 @@ def test_limits_that_nobody_knows_are_asked_for(old, new, rule, description, tmp
 
 
 @pytest.mark.parametrize('limit', ['effort', 'velocity'])
+@pytest.mark.parametrize('name', ['jiont_1', 'f1', ''])
+def test_a_limit_of_what_is_no_joint_of_the_arm_is_refused(limit, name, description, tmp_path):
+    settings = replace(SETTINGS, **{limit: {'j1': 1.0, name: 20.0}})
+    said = rf"'{name}' \(--{limit}\) is no joint of the arm; those are \['j1', 'j2'\]"
+    with pytest.raises(ModelError, match=said):
+        ss.new_arm(description, settings, tmp_path / 'out', poses=0)
+
+
+@pytest.mark.parametrize(
+    ('option', 'values'),
+    [
+        ('--effort', ('j2=30', 'j2=20')),
+        ('--velocity', ('j2=1', 'j2=1')),
+        ('--hold', ('f1=0.01', 'f1=0.02')),
+        ('--xacro-arg', ('a:=1', 'a:=2')),
+    ],
+)
+def test_a_name_that_is_given_twice_is_refused(option, values, description, tmp_path, capsys):
+    given = [word for value in values for word in (option, value)]
+    words = ['new-arm', str(description), '--kind', 'direct', '--tip', 'hand', *given]
+    assert main([*words, '--out', str(tmp_path / 'out')]) == 2
+    said = capsys.readouterr().err
+    assert f'{option}: ' in said and 'is given twice' in said
+    assert not (tmp_path / 'out').exists()
+
+
+@pytest.mark.parametrize('limit', ['effort', 'velocity'])
 def test_a_limit_of_nothing_cannot_be_trusted(limit, description, tmp_path):
     """It would become a limit of 1 that nobody stated."""
     text = description.read_text(encoding='utf-8')

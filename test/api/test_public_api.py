@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 import safe_sysid as ss
+from safe_sysid.config import read_yaml, yaml_text
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.share import share_directory
 
 EXACT = RecordingSettings(
     torque_ratio=(0.025,), position_error=(0.0,), velocity_error=(0.0,)
@@ -224,6 +226,31 @@ def test_what_was_measured_is_a_recording_again(run, tmp_path):
     result = ss.identify_payload(tmp_path / 'run.csv', 'two_link', held)
     assert result.refused is None
     assert np.all((result.lower <= run.truth) & (run.truth <= result.upper))
+
+
+def with_wrong_torques(folder, stated):
+    """Loop of the two-link arm whose simulator reads every torque 0.5 N m wrong, always."""
+    blocks = read_yaml(share_directory() / 'config' / 'loop' / 'two_link.yaml')
+    sensors = {'torque_error': [0.5], 'torque_kind': 'constant'}
+    blocks['/**/builtin_sim_bridge']['ros__parameters']['sensors'] = sensors
+    identifier = blocks['/**/identifier']['ros__parameters']['identifier']
+    identifier['observation']['torque_error'] = [stated]
+    path = folder / 'loop.yaml'
+    path.write_text(yaml_text(blocks))
+    return path
+
+
+@pytest.mark.slow
+def test_a_simulated_run_believes_no_torque_more_than_its_file_states(tmp_path):
+    run = ss.simulate('two_link', seconds=2.5, loop=with_wrong_torques(tmp_path, 0.6))
+    assert run.fault == ''
+    assert np.all((run.lower <= run.truth) & (run.truth <= run.upper))
+
+
+def test_a_simulated_run_states_no_less_than_its_sensors_err(tmp_path):
+    complaint = 'torque_error is 0.4 N m, and sensors of the simulator err by 0.5:'
+    with pytest.raises(ConfigError, match=complaint):
+        ss.simulate('two_link', seconds=2.5, loop=with_wrong_torques(tmp_path, 0.4))
 
 
 def test_identifiable_parameters_are_those_of_the_command():

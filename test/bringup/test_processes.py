@@ -1,14 +1,17 @@
 """Launch files and `safe-sysid run` start the same processes, with settings that they accept."""
 
 import ast
+import dataclasses
 import importlib
 import json
 from pathlib import Path
+import re
 import sys
 
 import pytest
 import yaml
 
+from safe_sysid.api.loop_blocks import NODES
 from safe_sysid.bringup.processes import (
     BACKENDS,
     BRIDGES,
@@ -22,9 +25,11 @@ from safe_sysid.bringup.processes import (
 from safe_sysid.bringup.run import command_line
 from safe_sysid.config import from_mapping
 from safe_sysid.errors import ConfigError
+from safe_sysid.loop_settings import LoopSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = ROOT / 'launch'
+TWO_LINK = str(ROOT / 'config' / 'loop' / 'two_link.yaml')
 
 
 def test_there_is_a_launch_file_for_every_way_of_running():
@@ -102,10 +107,9 @@ def test_where_time_waits_no_work_is_ended_by_a_clock(choices):
 
 def test_a_settings_file_may_ask_for_lockstep_and_for_budgets_of_its_own(tmp_path):
     own = {'planner': {'search': {'ipopt_seconds': 0.3}}, 'mission.route_seconds': 7.0}
-    blocks = {
-        '/**': {'ros__parameters': {'robot': 'two_link', 'timing': 'lockstep'}},
-        '/**/planner': {'ros__parameters': own},
-    }
+    shared = yaml.safe_load((ROOT / 'config/loop/two_link.yaml').read_text())['/**']
+    shared['ros__parameters']['timing'] = 'lockstep'
+    blocks = {'/**': shared, '/**/planner': {'ros__parameters': own}}
     path = tmp_path / 'loop.yaml'
     path.write_text(yaml.safe_dump(blocks))
     extra = ('identifier:identifier.solve.seconds:=5.0',)
@@ -172,16 +176,137 @@ def test_what_cannot_be_started_is_refused(choices, complaint):
         processes_of('loop', choices)
 
 
+COMMON = {  # what all nodes have to agree on, each in JSON and not as the two-link loop has it
+    'robot': '"kinova_gen3"',
+    'prior.ratio': '0.3',
+    'prior.lower': str([0.8, 0.2, -0.05, -0.05, 0.0, -0.02, 0.06, -0.02, -0.02, 0.06]),
+    'prior.uncertainty.coulomb.ratio': '[0.5]',
+    'period': '0.002',
+    'gains.K_r': '[9.0]',
+    'gains.V_M': '0.0001',
+    'gains.sign_speed': '0.1',
+    'payload': '"dumbbell_8lb"',
+    'library': '["dumbbell_8lb"]',
+    'grasp.displaced': '0.5',
+    'timing': '"lockstep"',
+    'sampling': '"described"',
+    'promise': '"none"',
+    'simulated': 'false',
+    'assumed.uncertainty.mass.ratio': '[0.2]',
+}
+
+
+def test_every_setting_that_nodes_share_is_among_those():
+    names = {field.name for field in dataclasses.fields(LoopSettings)}
+    assert {name.partition('.')[0] for name in COMMON} == names
+
+
+@pytest.mark.parametrize('node', ['planner', 'builtin_sim_bridge', 'monitor'])
+@pytest.mark.parametrize('name', COMMON)
+def test_nodes_that_would_not_agree_are_not_started(name, node):
+    chosen = Choices(config=TWO_LINK, extra=(f'{node}:{name}:={COMMON[name]}',))
+    complaint = f'{name} is .* for the {node} and .* for the identifier, and all nodes have to'
+    with pytest.raises(ConfigError, match=complaint):
+        processes_of('builtin_sim', chosen)
+
+
+@pytest.mark.parametrize('name', sorted(COMMON.keys() - {'simulated'}))
+def test_what_is_said_to_all_nodes_is_agreed_on(name):
+    chosen = Choices(config=TWO_LINK, extra=(f'{name}:={COMMON[name]}',))
+    assert all(name in p.parameters for p in processes_of('builtin_sim', chosen))
+
+
+def test_blocks_of_a_settings_file_that_would_not_agree_are_refused(tmp_path):
+    block = '/**/controller:\n  ros__parameters:\n'
+    path = settings_with(tmp_path, block, f'{block}    gains: {{V_M: 0.0001}}\n')
+    complaint = r'gains.V_M is 0.0001 for the controller and 0.002 for the .*: -p gains.V_M:=VALUE'
+    with pytest.raises(ConfigError, match=complaint):
+        processes_of('builtin_sim', Choices(config=path))
+
+
+def test_a_node_that_is_told_the_same_in_other_words_agrees():
+    same = ('planner:gains.V_M:=2e-3', 'recorder:sampling:=ideal', 'controller:gains.K_r:=[10]')
+    assert processes_of('builtin_sim', Choices(config=TWO_LINK, record='bag', extra=same))
+
+
 def test_the_same_said_twice_is_accepted():
     chosen = Choices(robot='two_link', extra=('robot:=two_link',))
     assert {p.parameters['robot'] for p in processes_of('loop', chosen)} == {'two_link'}
 
 
-def test_a_block_of_a_settings_file_that_means_no_node_is_refused(tmp_path):
-    path = tmp_path / 'loop.yaml'
+def settings_with(folder, old, new):
+    """Settings of the two-link loop in which a text stands in place of another."""
+    path = folder / 'loop.yaml'
     text = (ROOT / 'config' / 'loop' / 'two_link.yaml').read_text()
-    path.write_text(text.replace('/**/planner:', '/**/plannner:'))
+    assert old in text
+    path.write_text(text.replace(old, new))
+    return str(path)
+
+
+def test_a_block_of_a_settings_file_that_means_no_node_is_refused(tmp_path):
+    path = settings_with(tmp_path, '/**/planner:', '/**/plannner:')
     with pytest.raises(ConfigError, match=r"'/\*\*/plannner' means no node, there are"):
+        processes_of('loop', Choices(config=path))
+
+
+@pytest.mark.parametrize(
+    ('block', 'way', 'namespace', 'complaint'),
+    [
+        (
+            'planner',
+            'kinova',
+            '',
+            "'planner' means /planner, and this run has /safe_sysid/planner: write '/**/planner'",
+        ),
+        (
+            '/left/planner',
+            'loop',
+            '',
+            "'/left/planner' means /left/planner, and this run has /planner: write '/**/planner'",
+        ),
+        (
+            '/*/planner',
+            'loop',
+            '',
+            "'/*/planner' means /*/planner, and this run has /planner: write '/**/planner'",
+        ),
+        ('*', 'loop', 'left', "'*' means /*, and this run has /left/identifier: write '/**'"),
+        ('/left/**', 'loop', 'right', 'means /left/**, and this run has /right/identifier'),
+    ],
+)
+def test_a_block_for_another_namespace_is_refused(tmp_path, block, way, namespace, complaint):
+    path = settings_with(tmp_path, '/**/planner:', f"'{block}':")
+    with pytest.raises(ConfigError, match=re.escape(complaint)):
+        processes_of(way, Choices(config=path, namespace=namespace))
+
+
+@pytest.mark.parametrize(
+    ('block', 'way', 'namespace'),
+    [
+        ('planner', 'loop', ''),
+        ('/planner', 'loop', ''),
+        ('/safe_sysid/planner', 'builtin_sim', 'safe_sysid'),
+        ('/*/planner', 'builtin_sim', 'left'),
+        ('left/planner', 'loop', '/left'),
+        ('/cell/**/planner', 'loop', 'cell/left'),
+    ],
+)
+def test_a_block_for_the_namespace_of_a_run_is_one_that_its_node_reads(
+    tmp_path, block, way, namespace
+):
+    """In lockstep budgets are widened but for those that the file states, so it was read."""
+    named = f"'{block}':\n  ros__parameters:\n    mission.route_seconds: 7.0"
+    path = settings_with(tmp_path, '/**/planner:\n  ros__parameters:', named)
+    chosen = Choices(config=path, namespace=namespace, extra=('timing:=lockstep',))
+    planner = next(p for p in processes_of(way, chosen) if p.node == 'planner')
+    assert 'mission.route_seconds' not in planner.parameters
+    assert planner.parameters['planner.pace'] >= 1000.0
+
+
+def test_a_block_without_parameters_is_refused(tmp_path):
+    path = tmp_path / 'loop.yaml'
+    path.write_text('/**: {ros__parameters: {robot: two_link}}\n/**/planner: {goal: [0.1, 0.2]}\n')
+    with pytest.raises(ConfigError, match=r"'/\*\*/planner/goal' is \[0.1, 0.2\]; a block of"):
         processes_of('loop', Choices(config=str(path)))
 
 
@@ -212,6 +337,14 @@ def test_nodes_accept_the_settings_of_the_package(path):
         settings = settings_class(node)
         settings_of_node = from_mapping(settings, {**shared, **own, **needed}, node)
         assert settings_of_node.robot == path.stem
+
+
+def test_python_knows_the_settings_of_every_node():
+    everybody = {field.name for field in dataclasses.fields(LoopSettings)}
+    assert list(NODES) == nodes()
+    for node, own in NODES.items():
+        fields = {field.name for field in dataclasses.fields(settings_class(node))}
+        assert set(own) == fields - everybody, node
 
 
 def settings_class(node):

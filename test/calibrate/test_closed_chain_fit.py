@@ -96,7 +96,7 @@ def test_parameters_come_back_from_exact_data(digit, columns):
     selection = selection_of(digit, 'motors')
     rows = exact_rows(true, columns, selection, 300, 5)
     settings = ClosedChainSettings(outlier=1e9)
-    found = fit_rows(digit, columns, selection, rows, settings)
+    found = fit_rows(digit, columns, selection, rows, settings, np.full(6, np.inf))
     truth = true.model.theta[selection.entries]
     np.testing.assert_allclose(found.reweighted.x, truth, atol=1e-9)
     np.testing.assert_allclose(found.x, truth, atol=1e-5)

@@ -49,6 +49,31 @@ def test_motors_of_a_linkage_are_identified(linkage, table, tmp_path, capsys):
     assert again.theta[layout.labels.index('crank.Fv')] == pytest.approx(found['x'][1])
 
 
+def written(folder, q, tau):
+    path = folder / 'rest.csv'
+    values = np.column_stack([0.002 * np.arange(len(q)), q, tau])
+    np.savetxt(path, values, fmt='%.9g', delimiter=',', header='t,q_0,tau_0', comments='')
+    return str(path)
+
+
+@pytest.mark.parametrize('noise', [0.0, 1e-4])
+def test_a_motor_that_never_moved_gets_no_figures(noise, tmp_path, rng, capsys):
+    q = 0.5 + noise * rng.choice([-1.0, 1.0], 3000)
+    path = written(tmp_path, q, 1.0 + noise * rng.normal(size=3000))
+    out = tmp_path / 'out'
+    arguments = ['calibrate', path, '--robot', 'four_bar', '--loops', '--json', '--out', str(out)]
+    assert main(arguments) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found['labels'][:3] == ['crank.Fc', 'crank.Fv', 'crank.Ia']
+    assert found['x'][:3] == [None, None, None]
+    assert found['cautions'][0].startswith('hardly moved: crank')
+    assert found['silent'] == ([] if noise else ['crank.Fc', 'crank.Fv', 'crank.Ia'])
+    again = RobotModel.from_config(out / 'four_bar.yaml')
+    crank = again.layout.joint_names.index('crank')
+    assert not again.layout.friction(again.theta)[:3, crank].any()  # 0 counts as unknown
+    assert '- CAUTION: hardly moved: crank' in (out / 'report.md').read_text(encoding='utf-8')
+
+
 def test_the_report_names_what_can_not_be_separated(table, capsys):
     assert main(['calibrate', table, '--robot', 'four_bar', '--loops', 'everything']) == 0
     page = capsys.readouterr().out

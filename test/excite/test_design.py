@@ -174,7 +174,7 @@ def test_an_arm_that_is_in_the_floor_is_refused_with_a_reason():
         ({'duration': 0.0}, 'duration is 0.0'),
         ({'clearance': -1.0}, 'clearance is -1.0'),
         ({'extra_torque': 1.0}, 'extra_torque is 1.0'),
-        ({'torque_noise': (1.0, 0.0)}, 'torque_noise is .*, it has to be above 0'),
+        ({'torque_noise': (1.0, 0.0)}, 'torque_noise is .*, it has to be at least 1e-06'),
     ],
 )
 def test_settings_out_of_range_are_refused(change, words):

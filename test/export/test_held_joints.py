@@ -90,7 +90,10 @@ def test_settings_of_a_calibrated_arm_hold_what_its_urdf_lets_move(arm, tmp_path
     out.mkdir()
 
     fit = SimpleNamespace(
-        theta=lambda described: described, separability=SimpleNamespace(sentences=list)
+        theta=lambda described: described,
+        separability=SimpleNamespace(sentences=list),
+        drives=SimpleNamespace(cautions=tuple),
+        unknown_drives=lambda n: np.zeros((3, n), dtype=bool),
     )
     write_closed_chain_arm(out, arm, fit)
     assert read_facts(out / 'gripped.yaml').held == {'lift': 0.2}

@@ -1,5 +1,6 @@
 """What a new arm holds and where it begins: away from the arm, no more than it can, and free."""
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 import tempfile
@@ -12,6 +13,7 @@ import yaml
 from safe_sysid.bringup.processes import SIMULATORS, nodes
 from safe_sysid.config import from_mapping
 from safe_sysid.export import new_arm_loop
+from safe_sysid.model.arm_knowledge import ArmKnowledge
 from safe_sysid.model.collision.arm_clearance import arm_clearance
 from safe_sysid.model.description.described_arm import (
     NewArmSettings,
@@ -19,6 +21,8 @@ from safe_sysid.model.description.described_arm import (
     static_torques_at,
 )
 from safe_sysid.model.description.first_pose import first_pose
+from safe_sysid.model.held_body import refuse_beyond
+from safe_sysid.sets.interval import Interval
 
 LINK = """<link name="{name}"><inertial><mass value="2"/><origin xyz="0 0 {z}"/>
   <inertia ixx="0.02" iyy="0.021" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
@@ -85,6 +89,19 @@ def test_an_arm_begins_where_nothing_is_near_and_little_torque_is_needed(effort)
     assert pose.tolist() == [-0.2, 0.0]  # 0, as far inside the limits as that is
 
 
+def test_the_prior_has_the_payload_in_any_hand_that_the_loop_takes_for_possible():
+    """A light payload on a heavy link, of which much is unknown where its figures are 0."""
+    found = arm()
+    hand = ArmKnowledge(links=0.05).bounds(found.model)[found.model.layout.end_effector]
+    box = new_arm_loop.heaviest_box(found, new_arm_loop.beyond_tip(found))
+    for mass in new_arm_loop.MASSES:
+        held = replace(box, mass=mass, inertia=box.inertia * mass / box.mass)
+        lower, nominal, upper = new_arm_loop.prior_beyond(found, held.placed_on('arm')[2], mass)
+        prior = Interval(lower, upper)
+        refuse_beyond(prior, hand, found.model, {'nothing': None, 'its payload': held})
+        assert prior.contains(nominal)
+
+
 def test_nodes_accept_the_loop_that_is_written(tmp_path):
     """As it is: every key is known to its node, and their values fit together."""
     described = arm()
@@ -99,4 +116,5 @@ def test_nodes_accept_the_loop_that_is_written(tmp_path):
     for node in ('identifier', 'planner', 'controller', 'supervisor', *SIMULATORS):
         own = blocks.get(f'/**/{node}', {}).get('ros__parameters', {})
         from_mapping(settings_class(node), {**shared, **own}, node)
-    assert blocks['/**/planner']['ros__parameters']['world'] == str(files['world'])
+    assert blocks['/**/planner']['ros__parameters']['world'] == files['world'].name
+    assert (shared['robot'], shared['payload']) == (files['settings'].name, files['payload'].name)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import safe_sysid as ss
-from safe_sysid.identify.change.held_next import placed
 from safe_sysid.identify.recording_settings import RecordingSettings
+from safe_sysid.model.held_body import placed
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.uncertainty import Uncertainty, Width
 

@@ -11,6 +11,8 @@ from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.measure.recording import Samples, recording_of
 from safe_sysid.measure.recording_choice import RecordingChoice
 from safe_sysid.model.arm import arm_of
+from safe_sysid.model.sensing import reading_errors
+from safe_sysid.model.signal_facts import VelocityFacts
 
 PERIOD = 0.001  # [s]
 STEP = 3.49e-4  # [rad] of the Kinova's encoders
@@ -65,6 +67,61 @@ def test_backlash_stamps_and_zeros_that_are_stated_are_part_of_positions(stated)
     given = RecordingSettings(position_error=(0.001,))  # of all causes
     problem = identification_problem(chosen, slow_recording(chosen), given)
     assert set(problem.observation.position_error) == {0.001}
+
+
+LATE = VelocityFacts(source='driver', lag=0.05)
+
+
+def stating(**facts):
+    arm = arm_of('kinova_gen3', None)
+    sensors = arm.model.sensors
+    sensing = replace(sensors.sensing, **{'velocity': None, 'velocity_error': None} | facts)
+    model = replace(arm.model, sensors=replace(sensors, sensing=sensing))
+    return replace(arm, model=model)
+
+
+@pytest.mark.parametrize(
+    ('facts', 'said'),
+    [
+        ({'velocity': LATE}, 'by the causes that sensing.velocity'),
+        ({'velocity': LATE, 'stamp_error': None}, 'stamps assumed within 0.1 ms'),
+        ({'velocity': VelocityFacts(samples=4)}, 'of positions 4 ms apart'),
+        ({'velocity_error': (0.5,)}, 'as sensing.velocity_error'),
+    ],
+)
+def test_what_the_file_of_the_arm_states_of_velocities_counts_in_a_recording(facts, said):
+    arm = stating(**facts)
+    problem = identification_problem(arm, slow_recording(arm), RecordingSettings())
+    promised = np.array(problem.observation.velocity_error)
+    np.testing.assert_allclose(promised, reading_errors(arm.model, PERIOD).velocity)
+    assert said in problem.velocity_source
+    assert not any('velocities are off' in each for each in problem.sensing)
+
+
+def test_a_lag_that_is_stated_is_promised_at_the_acceleration_limit():
+    arm = stating(velocity=LATE)
+    problem = identification_problem(arm, slow_recording(arm), RecordingSettings())
+    promised = np.array(problem.observation.velocity_error)
+    assert (promised >= 0.05 * arm.model.limits.acceleration).all()
+
+
+def test_the_error_of_this_recording_counts_more_than_that_of_the_file():
+    arm = stating(velocity=LATE)
+    given = RecordingSettings(velocity_error=(0.01,))
+    problem = identification_problem(arm, slow_recording(arm), given)
+    assert set(problem.observation.velocity_error) == {0.01}
+    assert '--velocity-error' in problem.velocity_source
+
+
+def test_differences_of_positions_are_not_the_velocities_of_the_driver():
+    found = []
+    for facts in ({}, {'velocity': LATE}, {'velocity_error': (1e-9,)}):
+        arm = stating(**facts)
+        without = replace(slow_recording(arm), velocity=None)
+        problem = identification_problem(arm, without, RecordingSettings())
+        found.append(problem.observation.velocity_error)
+        assert problem.velocity_source == 'central differences of the positions'
+    assert found[0] == found[1] == found[2]
 
 
 @pytest.mark.parametrize('times', [180.0 / np.pi, 30.0 / np.pi, -1.0, 0.0])

@@ -40,6 +40,14 @@ def test_a_plan_is_the_same_by_its_start_alone():
     assert announced.new(result_of(plan_from(1.5)), CLOCK) == []
 
 
+def test_a_plan_in_the_place_of_one_that_was_told_is_told():
+    announced, other, instead = Announced(), plan_from(0.0), plan_from(1.5)
+    announced.new(result_of(other, plan_from(1.5)), CLOCK)
+    announced.take_back(result_of(instead), CLOCK)
+    assert announced.new(result_of(other), CLOCK) == []
+    assert announced.new(result_of(instead), CLOCK) == [instead]
+
+
 def test_without_a_plan_there_is_nothing_to_tell():
     announced = Announced()
     assert announced.new(result_of(None), CLOCK) == []

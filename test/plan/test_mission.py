@@ -277,3 +277,24 @@ def test_plans_teach_until_bounds_are_as_narrow_as_wanted(model):
     assert teach(mission, (0.5, 0.4, 0.3, 0.2), model) == [Excite] * 3 + [type(None)]
     mission.learn_to(None)
     assert teach(mission, (0.2,), model) == [type(None)]
+
+
+@pytest.mark.parametrize('taught', [(), (0.5,)])
+def test_a_wish_that_was_withdrawn_before_it_was_met_leaves_the_settings_to_learn_by(
+    model, taught
+):
+    """Taken back before anything has moved, say: nothing was learnt for it."""
+    mission = Mission(model, None, MissionSettings(exciting=2))
+    mission.learn_to(np.full(10, 1e-9))
+    assert teach(mission, taught, model) == [Excite] * len(taught)
+    mission.learn_to(None)
+    left = 2 - len(taught)
+    assert teach(mission, (0.4, 0.35, 0.3), model) == [Excite] * left + [type(None)] * (3 - left)
+
+
+def test_what_was_learned_before_a_wish_stays_learned(model):
+    mission = Mission(model, None, MissionSettings(exciting=1))
+    assert teach(mission, (0.5, 0.4), model) == [Excite, type(None)]
+    mission.learn_to(np.full(10, 1e-9))
+    mission.learn_to(None)
+    assert teach(mission, (0.4,), model) == [type(None)]

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from threading import Event
+from types import SimpleNamespace
 
 import numpy as np
 from plan.kinova_problem import START, kinova_problem
@@ -27,9 +28,11 @@ from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.sets.box import Box
 from safe_sysid.track.gains import Gains
+from safe_sysid.track.plan_succession import PlanSuccession, SuccessionSettings
 from safe_sysid.trajectory.bezier import Bezier
 
 GOAL = START + 2.4 * np.eye(7)[0]
+LATE = SuccessionSettings()
 FAR = Box(np.full(3, 5.0), np.full(3, 0.1), np.eye(3))
 
 
@@ -112,6 +115,17 @@ def test_plans_are_told_and_followed_by_others_whatever_changes_out_of_the_way(l
     problem = loop.told[-1].certificate.problem
     assert problem.obstacles.names == ('far',)  # without beginning again
     assert problem.obstacles.shapes[0].center[0] >= 6.0
+
+
+@pytest.mark.parametrize(('now', 'is_hit'), [(1.2, True), (-1.2, False), (-5000.0, False)])
+def test_plans_that_were_told_are_forgotten_where_the_clock_went_back(loop, now, is_hit):
+    loop.planning.note_sample(at(0.0).stamp)
+    loop.step(0.0)
+    loop.follow(loop.told[0])
+    loop.planning.note_sample(at(now).stamp)
+    post = Box(hand(START), np.full(3, 0.03), np.eye(3))
+    assert loop.show(now, post=post) is is_hit
+    assert bool(loop.planning.response.complaint) is is_hit
 
 
 def test_nothing_is_planned_before_the_scene_is_known(loop):
@@ -231,6 +245,29 @@ def test_the_arm_stops_early_and_planning_begins_again_at_rest(loop):
     again = next(plan for plan in loop.told if plan.start_time == pytest.approx(rest))
     np.testing.assert_array_equal(again.curve.q0, stop.end_position)
     assert again.certificate.problem.obstacles.names == ('block',)
+
+
+def test_a_successor_that_is_hit_before_it_begins_is_replaced_by_a_rest(loop):
+    loop.step(0.0)
+    still, swings = loop.told
+    loop.follow(still)
+    arm = PlanSuccession(SimpleNamespace(refusal_to_begin=admits, refusal_to_go_on=admits), LATE)
+    for plan in (still, swings):
+        arm.offer(plan)
+    assert arm.step(0.0, at(0.0), loop.problem.bounds) is still
+    assert loop.show(0.5, block=block_at(swings.end_position))
+    _, _, rest = loop.told
+    arm.offer(rest)
+    assert rest.start_time == swings.start_time
+    assert arm.step(1.5, at(1.5), loop.problem.bounds) is rest
+    np.testing.assert_allclose(rest.end_position, still.end_position, rtol=0, atol=1e-12)
+    assert loop.planning.announced.newest == str(at(1.5).stamp)
+    loop.follow(rest)
+    assert not loop.planning.response.is_obstructed(at(1.8).stamp)
+
+
+def admits(*_):
+    return ''
 
 
 def block_at(q):

@@ -219,6 +219,20 @@ def test_a_stop_that_was_told_is_not_told_again_until_it_is_followed(plan):
     assert second.stop is None
 
 
+def test_an_obstacle_in_a_plan_is_seen_after_the_clock_went_back_over_a_stop(plan):
+    """A stop that was told is waited for, which on a clock that was set is for hours."""
+    late = replace(plan, start_time=1000.0, switch_time=1001.5)
+    guard = SceneGuard(SETTINGS, CLOCK.stamp)
+    guard.watch(late, 1000.0)
+    assert guard.look(post(late.end_position), 1000.3).stop is not None
+    guard.note_followed(late.start_time)
+    guard.forget_plans()
+    guard.watch(plan, 10.0)
+    found = guard.look({'other': post(plan.end_position)['post']}, 10.3)
+    assert found.plan is plan
+    assert found.stop is not None
+
+
 def test_a_plan_is_compared_until_a_later_one_is_followed(plan, successor):
     guard = guarded(plan, successor)
     guard.note_followed(plan.start_time)

@@ -215,7 +215,7 @@ def blinded(guard, steps, plan, estimate):
         command = None if blind else Command(law.step(measured, PLAN, ESTIMATE), arm.stamp)
         output = guard.step(arm.stamp, GuardInput(command, measured, plan, estimate))
         assert (output.outcome is GuardOutcome.BLIND) == blind
-        assert guard.is_lost(arm.stamp) == (i > 700)
+        assert guard.is_lost(arm.stamp) == (i > 699)  # the last one is that of 499
         arm.hold(output.torque, MILLISECOND)
     return arm
 
@@ -244,6 +244,49 @@ def test_an_arm_that_was_lost_is_stopped_where_it_is_found():
     assert fastest < 1.2 * speed
     assert np.abs(arm.qd).max() < 0.01
     assert np.abs(arm.q - found).max() < 0.5 * speed
+
+
+@pytest.mark.parametrize('is_commanded', [True, False])
+def test_an_arm_is_lost_while_the_guard_gets_no_processor_and_is_not_pulled_back(is_commanded):
+    """Drivers go on with the last torque; the first look after it may see nothing new yet."""
+    guard, law = guard_with(), robust()
+    arm = ArmInMotion(ARM, PLAN.curve.q0, np.zeros(7), CLOCK.origin)
+    for _ in range(100):
+        measured = arm.measure()
+        torque = law.step(measured, PLAN, ESTIMATE)
+        command = Command(torque, arm.stamp) if is_commanded else None
+        guard.step(arm.stamp, GuardInput(command, measured, PLAN, ESTIMATE))
+        arm.hold(torque, MILLISECOND)
+    arm.stamp += 5000 * MILLISECOND
+    arm.q, arm.qd = arm.q + 0.5, np.zeros(7)
+    found = arm.q.copy()
+    old = GuardInput(command, measured, PLAN, ESTIMATE)
+    assert guard.step(arm.stamp, old).outcome is GuardOutcome.BLIND
+    assert guard.is_lost(arm.stamp)
+    for _ in range(600):
+        torque = guard.step(arm.stamp, replace(old, measurement=arm.measure())).torque
+        assert not guard.is_lost(arm.stamp)
+        arm.hold(torque, MILLISECOND)
+    assert guard.has_left_its_plan
+    assert np.abs(arm.q - found).max() < 0.05
+
+
+def test_no_arm_is_lost_whose_time_waits_or_goes_back_or_that_was_without_torque():
+    """In lockstep a stamp follows the other, whatever time passes in between."""
+    guard = guard_with()
+    commanded(guard, np.zeros(7), 300)
+    for stamp in (300, 300, 20, 21):
+        now = CLOCK.origin + stamp * MILLISECOND
+        seen = GuardInput(None, None, PLAN, ESTIMATE)
+        assert guard.step(now, seen).outcome is GuardOutcome.BLIND
+        assert not guard.is_lost(now)
+    now = CLOCK.origin + 222 * MILLISECOND
+    guard.step(now, seen)
+    assert guard.is_lost(now)
+    guard.reset()
+    assert not guard.has_left_its_plan
+    commanded(guard, np.zeros(7), 1, start=9000)
+    assert not guard.is_lost(CLOCK.origin + 9000 * MILLISECOND)
 
 
 @pytest.mark.parametrize(

@@ -30,9 +30,10 @@ from safe_sysid.bench.experiments.handling import (
 )
 from safe_sysid.bench.experiments.planning import at_rest
 from safe_sysid.bench.experiments.unmodelled_torque import LARGEST, UnmodelledTorque
-from safe_sysid.identify.change.held_next import HeldNext, body_bounds, from_library, placed
+from safe_sysid.identify.change.held_next import HeldNext, body_bounds, from_library
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.grasp import GraspError, holding_any
+from safe_sysid.model.held_body import placed
 from safe_sysid.model.inertia import is_consistent
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload, Placement

@@ -24,10 +24,11 @@ from safe_sysid.bench.experiments.pick_and_place import (
 from safe_sysid.bench.experiments.unmodelled_torque import MEMORY
 from safe_sysid.identify.change.change_test import ChangeSettings
 from safe_sysid.identify.change.change_watch import LooksAtOnce
-from safe_sysid.identify.change.held_next import from_library, placed
+from safe_sysid.identify.change.held_next import from_library
 from safe_sysid.identify.momentum_observation import ObservationSettings
 from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.grasp import GraspError
+from safe_sysid.model.held_body import placed
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.payload import Payload
 from safe_sysid.model.robot_model import RobotModel

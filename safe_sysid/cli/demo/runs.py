@@ -97,6 +97,7 @@ def believing_empty(choices: DemoChoices) -> list[str]:
     bounds = ratio_bounds(theta, LINK_RATIO)
     prior = {'lower': bounds.lower, 'nominal': theta, 'upper': bounds.upper}
     changes: dict[str, object] = {f'prior.{name}': row.tolist() for name, row in prior.items()}
+    changes['prior.is_wrong'] = True
     changes |= {f'prior.uncertainty.{kind}.absolute': [0.0] for kind in ('coulomb', 'offset')}
     changes |= {'gains.V_M': NARROW, 'planner:mission.exciting': 0, 'planner:goal': LIFT}
     changes |= {'identifier:identifier.solve_period': NEVER}

@@ -20,7 +20,8 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.grasp import GraspError, farthest
-from safe_sysid.model.inertia import LABELS, from_mass_com_inertia, moved, symmetric
+from safe_sysid.model.held_body import placed
+from safe_sysid.model.inertia import LABELS, symmetric
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload
 from safe_sysid.model.robot_model import RobotModel
@@ -65,8 +66,17 @@ def of_prior(prior: ParameterEstimate) -> HeldNext:
     return HeldNext(prior.end_effector_bounds, prior.end_effector)
 
 
+def either(estimate: ParameterEstimate, held: HeldNext) -> HeldNext:
+    """Return what an estimate says is held or may be held next: nobody knows which."""
+    nominal = 0.5 * (estimate.end_effector + held.nominal)  # a body, if both are
+    return HeldNext(estimate.end_effector_bounds.hull(held.bounds), nominal)
+
+
 def within(held: HeldNext, prior: ParameterEstimate) -> HeldNext:
-    """Return what of it the prior allows for: both say what is held."""
+    """Return what of it the prior allows for: both say what is held.
+
+    Of a library whose bodies the prior contains this cuts what the grasp error adds, no more.
+    """
     box = prior.end_effector_bounds
     lower = np.maximum(held.bounds.lower, box.lower)
     upper = np.minimum(held.bounds.upper, box.upper)
@@ -78,13 +88,6 @@ def within(held: HeldNext, prior: ParameterEstimate) -> HeldNext:
             f'{box.upper[i]:.6g}'
         )
     return HeldNext(Interval(lower, upper), np.clip(held.nominal, lower, upper))
-
-
-def placed(model: RobotModel, payload: Payload) -> Array:
-    """Ten parameters of a payload in the frame of theta_e, held where its file says."""
-    R, p = _pose(model, payload)
-    body = from_mass_com_inertia(np.array(payload.mass), payload.com, payload.inertia)
-    return moved(body, R, p)
 
 
 def body_bounds(model: RobotModel, payload: Payload, error: GraspError) -> Interval:
@@ -105,10 +108,3 @@ def _change(body: Array, way: float) -> Array:
     x, y, z = np.diag(change)
     moments = [y + z, change[0, 1], x + z, change[0, 2], change[1, 2], x + y]
     return np.array([0.0, *(mass * way,) * 3, *moments])
-
-
-def _pose(model: RobotModel, payload: Payload) -> tuple[Array, Array]:
-    """Rotation and origin of the payload frame in the frame of theta_e."""
-    link, R, p = payload.placed_on(model.name)
-    frame = model.frames[link]
-    return frame.R @ R, frame.R @ p + frame.p

@@ -21,9 +21,9 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError
-from safe_sysid.identify.change.held_next import placed
 from safe_sysid.identify.change.shared_posterior import BODY, SharedPosterior
 from safe_sysid.model.grasp import GraspError
+from safe_sysid.model.held_body import placed
 from safe_sysid.model.inertia import moved
 from safe_sysid.model.payload import Payload
 from safe_sysid.model.robot_model import RobotModel

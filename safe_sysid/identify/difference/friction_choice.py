@@ -172,7 +172,9 @@ class _Folds:
         found = []
         for out, errors in zip(self._held_out, self.residuals(added), strict=True):
             weight = np.sum(self._rows.tau[out] ** 2, axis=0) / size
-            found.append(np.sqrt(np.sum(np.sum(errors**2, axis=0) / size) / weight.sum()))
+            found.append(
+                np.sqrt(np.sum(np.sum(errors**2, axis=0) / size) / max(weight.sum(), 1e-300))
+            )
         return np.array(found)
 
 

@@ -29,10 +29,11 @@ from safe_sysid.identify.difference.other_sources import (
     pose_difference,
     wrench_difference,
 )
-from safe_sysid.identify.difference.resting_poses import read_poses
-from safe_sysid.identify.difference.sensor_wrench import CHANNELS, wrench_logs
+from safe_sysid.identify.difference.resting_poses import read_poses, weight_in_poses
+from safe_sysid.identify.difference.sensor_wrench import CHANNELS, weight_at_sensor, wrench_logs
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.identify.replay import Progress
+from safe_sysid.measure.dead_channels import check_alive
 from safe_sysid.measure.recording_choice import RecordingChoice
 from safe_sysid.measure.wrench_recording import read_wrench
 from safe_sysid.model.arm import Arm
@@ -59,6 +60,9 @@ def identify_from_sensor(
     held = part_of(read_wrench(loaded, names, settings.sensor_topic), settings)
     without = [read_wrench(choice, names, settings.sensor_topic) for choice in empty]
     recordings = [(loaded, held), *zip(empty, without, strict=True)]
+    for choice, recording in recordings:
+        weight = weight_at_sensor(model, recording.position, model.frames[link])
+        check_alive(str(choice.path), CHANNELS, recording.effort, weight)
     remarks = tuple(f'{c.path.name}: {x}' for c, r in recordings for x in remarks_on(r, arm))
     frame, into, distance = payload_frame(arm, settings.flange or arm.facts.tip)
     share = UNVERIFIED if settings.gain_error is None else settings.gain_error
@@ -109,15 +113,17 @@ def identify_from_poses(
     covariance = None if gains is None else gains.log_covariance
     scale = arm.model.sensors.effort_sign * arm.model.sensors.effort_scale
     read = [read_poses(choice, names) for choice in (*empty, loaded)]
-    for choice, (q, _) in zip((*empty, loaded), read, strict=True):
+    for choice, (q, effort) in zip((*empty, loaded), read, strict=True):
         found_unit = position_finding(q, names, arm.model.limits)
         if found_unit is not None:
             raise MeasurementError(f'{choice.path}: {found_unit.sentence}')
+        check_alive(str(choice.path), names, effort, weight_in_poses(arm.model, q))
     tables = [(q, effort * scale) for q, effort in read]
     frame, into, distance = payload_frame(arm, settings.flange or arm.facts.tip)
     assumed = replace(_assumed(settings, distance, gain_error), gain_covariance=covariance)
+    stated = settings.gain_error is not None or gains is not None
     found = pose_difference(
-        PoseProblem(arm.model, tables[-1], tables[:-1], (frame, into), assumed)
+        PoseProblem(arm.model, tables[-1], tables[:-1], (frame, into), assumed, stated)
     )
     progress(1.0, 'done')
     return IdentifiedDifference(

@@ -26,6 +26,7 @@ from safe_sysid.identify.difference.self_test import SelfTest, self_test
 from safe_sysid.identify.payload_in_frame import into_frame
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.identify.replay import Progress
+from safe_sysid.measure.dead_channels import check_efforts
 from safe_sysid.measure.recording import Recording
 from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.model.arm import Arm
@@ -170,6 +171,7 @@ def part_of(recording: Recording, settings: RecordingSettings) -> Recording:
 
 
 def _logs(arm: Arm, recording: Recording) -> list[EvenLog]:
+    check_efforts(recording.source, recording.effort)
     sensors, limits = arm.model.sensors, arm.model.limits
     return even_recording(
         recording, sensors.effort_sign, sensors.effort_scale, limits.is_continuous

@@ -20,6 +20,7 @@ from safe_sysid.identify.difference.friction_terms import FrictionTerms
 from safe_sysid.identify.difference.motion_band import cutoff_of, motion_band
 from safe_sysid.identify.difference.rows import Stretch, moving, stretch_of
 from safe_sysid.identify.difference.torque_delay import torque_delay
+from safe_sysid.measure.dead_channels import check_efforts
 from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.payload import Payload
@@ -56,6 +57,7 @@ def calibrated_gains(
             recording = recording.between(begin, end or np.inf)
         loaded.append(even_recording(recording, one, one, is_continuous))
     for recording in read:
+        check_efforts(recording.source, recording.effort)
         remarks_on_units(recording, model.limits)
     every = [log for logs in (*empty, *loaded) for log in logs]
     cutoff = cutoff or cutoff_of(motion_band(every))

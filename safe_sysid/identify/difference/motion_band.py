@@ -69,7 +69,8 @@ def motion_band(logs: Sequence[EvenLog]) -> MotionBand:
     spectra = [_spectrum(qd / size, rate) for qd, rate in zip(speeds, rates, strict=True)]
     frequency, power = (np.concatenate(x) for x in zip(*spectra, strict=True))
     order = np.argsort(frequency, kind='stable')
-    share = np.cumsum(power[order]) / max(float(power.sum()), 1e-300)
+    whole = float(power.sum())
+    share = np.cumsum(power[order]) / whole if whole > 0.0 else np.ones(len(power))  # it stood
     band = float(frequency[order][int(np.searchsorted(share, VARIANCE))])
     peaks = [
         np.quantile(np.abs(zero_phase(qd, rate, 5.0)), 0.999, axis=0)

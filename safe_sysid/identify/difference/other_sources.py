@@ -25,6 +25,7 @@ from safe_sysid.identify.difference.intervals import (
     too_brief,
 )
 from safe_sysid.identify.difference.motion_band import cutoff_of, motion_band
+from safe_sysid.identify.difference.pose_effort import strange_size
 from safe_sysid.identify.difference.resting_poses import WEIGHT, blocks_of_poses, pose_rows
 from safe_sysid.identify.difference.sensor_wrench import (
     BIAS,
@@ -107,6 +108,7 @@ class PoseProblem:
     empty: list[tuple[Array, Array]]
     frame: tuple[str, Array]
     assumed: Assumed
+    unit_is_stated: bool = False  # whether anybody said how well the unit of the effort is known
 
 
 def pose_difference(problem: PoseProblem) -> PayloadDifference:
@@ -117,11 +119,15 @@ def pose_difference(problem: PoseProblem) -> PayloadDifference:
     n = model.n
     _check_number(len(empty), n)
     fit = shared_fit(empty, problem.assumed.prior, GUARANTEED_THRESHOLD)
+    q, tau = (np.concatenate([table[i] for table in problem.empty]) for i in (0, 1))
+    strange = strange_size(model, q, tau)
+    doubt, stated = (None, strange) if problem.unit_is_stated else (strange, None)
     given = Evidence(
         rows, empty, fit, AT_REST, number, np.zeros(rows.tau.shape),
-        model.layout.joint_names, None, 1.0, np.arange(len(WEIGHT) * n),
+        model.layout.joint_names, doubt, 1.0, np.arange(len(WEIGHT) * n),
     )  # fmt: skip
     found = difference_of(given, problem.assumed, (problem.frame[0], PLAIN, 0.0), blocks_of_poses)
+    found = replace(found, strange_unit=stated)
     _check_mass(found, 'loaded and empty poses may be exchanged, or torques have the other sign')
     if found.next_recording is None:
         return found

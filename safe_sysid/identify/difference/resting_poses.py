@@ -41,6 +41,13 @@ def read_poses(choice: RecordingChoice, joints: tuple[str, ...]) -> tuple[Array,
     return q, effort
 
 
+def weight_in_poses(model: RobotModel, q: Array) -> Array:
+    """Torque of each joint that holds 1 kg at the last one, (N, n) [N m]."""
+    still = np.zeros_like(q)
+    body = standard_regressor(model, q, still, still)[:, :, model.layout.end_effector]
+    return np.asarray(body[:, :, 0])
+
+
 def pose_rows(
     model: RobotModel, tables: Sequence[tuple[Array, Array]], loaded: int | None, frame: Array
 ) -> DifferenceRows:

@@ -41,6 +41,7 @@ CHANNELS = ('force x', 'force y', 'force z', 'moment x', 'moment y', 'moment z')
 TOOL, BIAS, TURN = slice(0, 10), slice(10, 16), slice(16, 19)  # columns of x
 ROUNDS = 4  # of taking the turn out
 LARGEST_TURN = 0.35  # [rad] beyond which another link, or the turn itself, has to be stated
+LOOKED_AT = 300  # positions
 PRIOR = payload_prior(100.0, 1.0, 1.0)  # while the turn is looked for
 
 
@@ -51,6 +52,14 @@ def wrench_logs(recording: Recording) -> list[EvenLog]:
     w = np.concatenate([np.zeros((N, n)), recording.effort], axis=1)
     pieces = even_logs(JointLog(recording.stamp, q, np.zeros_like(q), w), BRIDGED)
     return [piece for piece in pieces if piece.seconds >= FEWEST_SECONDS] or pieces
+
+
+def weight_at_sensor(model: RobotModel, q: Array, sensor: Frame) -> Array:
+    """Wrench of the weight of 1 kg at the origin of a sensor at rest, (M, 6)."""
+    tip, step = model.layout.tip, max(len(q) // LOOKED_AT, 1)
+    axes = np.array([joint_frames(model, row)[0][tip] @ sensor.R for row in q[::step]])
+    force = -np.einsum('kji,j->ki', axes, model.tree.gravity)
+    return np.concatenate([force, np.zeros_like(force)], axis=1)
 
 
 def wrench_rows(

@@ -174,6 +174,7 @@ def _described(
 ) -> DescribedArm:
     name = urdf.stem
     chain = chosen_chain(root, source, settings.tip, settings.base, settings.hold)
+    _refuse_other_joints(chain, settings, source)
     figures = [_with_given(each, settings) for each in joint_figures(root, chain.joints)]
     _refuse_negative_friction(figures, source)
     _refuse_degrees([x for x in position_doubts(figures) if not _is_trusted(x, settings)], source)
@@ -252,6 +253,17 @@ def _is_trusted(doubt: FigureDoubt, settings: NewArmSettings) -> bool:
 def _is_given(doubt: FigureDoubt, settings: NewArmSettings) -> bool:
     given = {'effort': settings.effort, 'velocity': settings.velocity}
     return doubt.name in given.get(doubt.rule.partition('-')[0], {})
+
+
+def _refuse_other_joints(chain: ChosenChain, settings: NewArmSettings, source: Path) -> None:
+    """Refuse limits of what is no joint of the arm: that of the joint meant would stay."""
+    for option, given in (('--effort', settings.effort), ('--velocity', settings.velocity)):
+        for name in given:
+            if name not in chain.joints:
+                raise ModelError(
+                    f"{source}: '{name}' ({option}) is no joint of the arm; those are "
+                    f'{list(chain.joints)}'
+                )
 
 
 def _refuse_negative_friction(figures: Sequence[JointFigures], source: Path) -> None:

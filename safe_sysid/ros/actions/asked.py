@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
 from safe_sysid.arrays import Array
+from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.track.supervisor import Mode, Signal
 
 PATIENCE = 200  # looks at a planner that does not answer, or at a mode that does not come
@@ -50,7 +52,11 @@ class Loop(Protocol):
         """Time by the stamps of samples, whatever the clock on the wall says [ns]; 0: none yet."""
 
     def motion(self) -> Motion | None:
-        """Return what the arm does; None before there is a plan."""
+        """Return what the arm does; None without a plan in force."""
+
+    @property
+    def measured(self) -> JointMeasurement | None:
+        """The newest measurement, with a plan in force or without."""
 
     @property
     def load_changes(self) -> int:
@@ -64,8 +70,20 @@ class Loop(Protocol):
     def is_change_pending(self) -> bool:
         """Whether the identifier has yet to take what it was told of the payload."""
 
+    def void(self, stamp: int) -> None:
+        """Have the goal of this stamp begin nothing, now or later."""
+
+    @property
+    def silent(self) -> Sequence[str]:
+        """Nodes that were heard and are not any more."""
+
     def figure(self, key: str, node: str = 'planner') -> str:
         """Return a figure that a node tells of itself; empty where there is none."""
+
+
+def rests(loop: Loop) -> bool:
+    """Whether no motion of the loop goes on: in idle it gives no torque at all."""
+    return loop.mode is Mode.IDLE or loop.is_at_rest()
 
 
 @dataclass(frozen=True)

@@ -63,5 +63,6 @@ class Carrying:
             return None
         if not self._loop.bounds_for_change:  # somebody else has led the loop out of the fault
             return self._going.step()
+        self._going.call_off()  # the hand opens here, so nothing leads on to the place
         away = f'{self.distance:.3g} rad from the place'
         return Outcome(True, f'something was touched, and the arm has stopped, {away}')

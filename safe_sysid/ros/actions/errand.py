@@ -78,6 +78,11 @@ class Errand:
         return self._outcome is not None
 
     @property
+    def goes_on(self) -> bool:
+        """Whether it has begun, and has not come out."""
+        return self._has_begun and self._outcome is None
+
+    @property
     def says(self) -> str:
         """Return the step that goes on, or how it came out."""
         if self._outcome is None:

@@ -2,13 +2,16 @@
 
 Whoever asks there meanwhile takes its place. Then this is over once the arm rests, without
 success: figures of the planner, the distance among them, are about the other goal.
+
+Where it ends without success its goal begins nothing later, however late the planner hears of it:
+it is void for the supervisor, and withdrawn from the planner if it may have been heard.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from safe_sysid.ros.actions.asked import PATIENCE, Loop, Outcome, Why
+from safe_sysid.ros.actions.asked import PATIENCE, Loop, Outcome, Why, rests
 from safe_sysid.ros.messages.request_topics import (
     ANSWERED,
     AWAY,
@@ -20,6 +23,7 @@ from safe_sysid.ros.messages.request_topics import (
 from safe_sysid.track.supervisor import Mode, Signal
 
 BEGINS = (Mode.IDENTIFIED, Mode.HOLDING)
+GONE = (Mode.RELEASING, Mode.ENDED)  # in which nobody may be there to answer
 LEARNS = (Mode.PROBING, Mode.EXCITING)  # what is left to learn comes first
 
 
@@ -31,6 +35,7 @@ class Going:
     ) -> None:
         self._loop, self._stamp, self._tell, self._withdraw = loop, stamp, tell, withdraw
         self._is_taken = self._has_begun = self._is_over = False
+        self._is_told_of = self._is_withdrawn = False
         self._looks = 0  # since anything came of it
         self._rests_since: int | None = None  # [ns] at the goal
 
@@ -45,9 +50,22 @@ class Going:
         """Come to rest along the plan in force."""
         if not self._is_over:
             self._is_over, self._looks = True, 0
+            self._loop.void(self._stamp)
+
+    def call_off(self) -> None:
+        """See to it that the goal begins nothing later."""
+        self._loop.void(self._stamp)
+        if self._may_lead_there and not self._is_withdrawn:
+            self._take_away()
 
     def step(self) -> Outcome | None:
         """Go on; how it came out, once the arm is at rest."""
+        outcome = self._come_on()
+        if outcome is not None and not outcome.success:
+            self.call_off()
+        return outcome
+
+    def _come_on(self) -> Outcome | None:
         self._looks += 1
         if self._is_over:
             return self._come_to_rest()
@@ -59,7 +77,7 @@ class Going:
         if mode in LEARNS and not self._has_begun:
             self._looks = 0
             return None
-        if mode in (Mode.TASK, Mode.BRAKING) or not self._loop.is_at_rest():
+        if mode in (Mode.TASK, Mode.BRAKING) or not rests(self._loop):
             return None
         if mode in BEGINS and not (self._has_begun or self._ousted):
             waits = self._looks <= PATIENCE
@@ -84,8 +102,22 @@ class Going:
         if self._looks > PATIENCE:
             why = 'the planner does not answer; nothing was begun'
             return Outcome(False, why, Why.NOT_BEGUN)
+        self._is_told_of = True
         self._tell(self._stamp)
         return None
+
+    @property
+    def _may_lead_there(self) -> bool:
+        """Whether the planner leads there, or has yet to hear that it is to."""
+        if self._loop.figure(GIVEN_UP).partition(' ')[0] == str(self._stamp):
+            return False
+        if self._is_taken or self._loop.figure(ANSWERED) == str(self._stamp):
+            return self._loop.figure(TAKEN) == str(self._stamp)
+        return self._is_told_of
+
+    def _take_away(self) -> None:
+        self._is_withdrawn = True
+        self._withdraw(self._stamp + 1)
 
     def _outcome(self, mode: Mode) -> Outcome | None:
         stamp, _, reason = self._loop.figure(GIVEN_UP).partition(' ')
@@ -127,10 +159,10 @@ class Going:
         """Brake, and see to it that the goal begins nothing later."""
         if self._loop.mode in (Mode.TASK, *LEARNS):
             self._loop.ask(Signal.BRAKE)
-        is_taken_back = self._loop.figure(ANSWERED) == str(self._stamp + 1)
-        if not is_taken_back:
-            self._withdraw(self._stamp + 1)
-        is_answered = is_taken_back or self._looks > PATIENCE
+        is_answered = self._loop.figure(ANSWERED) == str(self._stamp + 1) or not self._is_told_of
+        if not is_answered:
+            self._take_away()
         moving = (Mode.TASK, Mode.BRAKING, *LEARNS)
-        moves = self._loop.mode in moving or not self._loop.is_at_rest()
-        return None if moves or not is_answered else Outcome(False, 'taken back; at rest')
+        moves = self._loop.mode in moving or not rests(self._loop)
+        waits = not is_answered and self._looks <= PATIENCE and self._loop.mode not in GONE
+        return None if moves or waits else Outcome(False, 'taken back; at rest')

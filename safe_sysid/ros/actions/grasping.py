@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Protocol
 
 from safe_sysid.ros.actions.asked import Loop, Outcome, Why
+from safe_sysid.ros.watch.held_changes import CERTIFYING
 from safe_sysid.track.supervisor import Mode, Signal
 
-CERTIFYING = 'standing is being certified for what may be held next; ask again'
 STANDS = (Mode.IDENTIFIED, Mode.HOLDING, Mode.CHANGING)  # or comes to rest
 GRIPPER_PATIENCE = 600  # looks at a gripper that says nothing
 
@@ -65,7 +65,8 @@ class Grasping:
         """Go on; how it came out, once the loop knows of it."""
         loop = self._loop
         if self.is_done and loop.mode is not Mode.CHANGING:
-            return None if loop.is_change_pending else self._outcome()
+            waits = loop.is_change_pending and not self._why
+            return None if waits else self._outcome()
         if not self._is_granted:
             return Outcome(False, loop.sentence()) if loop.mode is Mode.FAULT else self._announce()
         outcome = self._done_by_the_gripper()

@@ -2,7 +2,8 @@
 
 With `action` it is `control_msgs/GripperCommand`. What a gripper that closes has reached or
 stalled at counts as closed, also where its driver calls a stall a failure (`allow_stalling: false`
-of gripper_action_controller of ros2_controllers, its default). Without, `gripper_command`
+of gripper_action_controller of ros2_controllers, its default); one that stalls as it opens has
+not opened, also where its driver calls that a success. Without, `gripper_command`
 (std_msgs/Bool, true: close) is published, and a `payload_event` or the finger in joint_states has
 to tell when it has happened.
 """
@@ -99,14 +100,14 @@ class CellGripper:
         if number != self._number:
             return
         said, self._goal = answer.result(), None
-        moved = said.result.reached_goal or said.result.stalled
-        holds = self._closes and said.status == ABORTED and said.result.stalled
-        self._has_reached = holds or (said.status == SUCCEEDED and moved)
+        has_closed = self._closes and said.result.stalled and said.status in (SUCCEEDED, ABORTED)
+        self._has_reached = has_closed or (said.status == SUCCEEDED and said.result.reached_goal)
         if not self._has_reached:
-            self._trouble = (
-                f'the gripper on {self._settings.action} did not get there: it is at '
-                f'{said.result.position:.4g} (status {said.status})'
-            )
+            at = f'{said.result.position:.4g} (status {said.status})'
+            stalled = f'stalled at {at} as it opened, and may hold what it held'
+            is_held = said.result.stalled and not self._closes
+            how = stalled if is_held else f'did not get there: it is at {at}'
+            self._trouble = f'the gripper on {self._settings.action} {how}'
 
 
 def _kind(action: str) -> Any:

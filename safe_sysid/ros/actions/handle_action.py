@@ -202,11 +202,11 @@ class HandleAction:
         A gripper that has closed may have missed it; that bounds on the mass are above 0 says
         that it has not.
         """
-        motion = self._asking.loop.motion()
-        if GRASP not in self.asked.done or self._learnt is not None or motion is None:
+        measured = self._asking.loop.measured
+        if GRASP not in self.asked.done or self._learnt is not None or measured is None:
             return
         if self._picked_at is None:
-            self._picked_at = motion.position
+            self._picked_at = measured.position
         if self._mass()[0] > 0.0:
             self._hand.placed.take(self._picked_at)
 

@@ -7,12 +7,12 @@ import math
 import time
 
 from safe_sysid.errors import MessageError
-from safe_sysid.ros.actions.asked import PATIENCE, Loop, Outcome
+from safe_sysid.ros.actions.asked import PATIENCE, Loop, Outcome, rests
+from safe_sysid.ros.actions.learning_end import LEARNS, LearningEnd
 from safe_sysid.ros.messages.request_topics import LEARNS_TO
 from safe_sysid.track.supervisor import Mode, Signal
 
 NAMES = ('m', 'm cx', 'm cy', 'm cz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
-LEARNS = (Mode.PROBING, Mode.EXCITING)
 Bounds = tuple[Sequence[float], Sequence[float]]  # lower and upper of [theta_e]
 
 
@@ -35,6 +35,7 @@ class Identifying:
                 f'{len(NAMES)} numbers are allowed, none of them negative'
             )
         self._loop, self._bounds, self._tell = loop, bounds, tell
+        self._end_of_learning = LearningEnd(loop)
         self._until = time.monotonic() + seconds if seconds else math.inf
         self._has_begun = self._was_forgotten = False
         self._why = ''  # it was ended early
@@ -63,19 +64,20 @@ class Identifying:
             return self._begin()
         if time.monotonic() > self._until:
             self._end('time is up')
+        self._end_of_learning.look()
         if self._why and mode in LEARNS:
-            self._loop.ask(Signal.BRAKE)
+            self._end_of_learning.brake()
         elif self._is_forgotten and mode in LEARNS:
             self._was_forgotten = True
             self._tell(self._wanted)
-        if mode in (*LEARNS, Mode.BRAKING) or not self._loop.is_at_rest():
+        if mode in (*LEARNS, Mode.BRAKING) or not rests(self._loop):
             return None
         if mode is Mode.IDENTIFIED and not self._why and self._has_learnt_to_less:
             self._has_begun = self._was_forgotten = False
             self._looks = 0
             return None
         self._tell(())
-        return self._outcome(mode)
+        return self._outcome()
 
     def _end(self, why: str) -> None:
         self._why = self._why or why
@@ -108,9 +110,10 @@ class Identifying:
         self._has_begun = True
         return None
 
-    def _outcome(self, mode: Mode) -> Outcome:
-        wide = self.limited_by
-        if not wide and self._why != 'taken back':
+    def _outcome(self) -> Outcome:
+        wide, is_taken_back = self.limited_by, self._why == 'taken back'
+        ended = '' if is_taken_back else self._end_of_learning.by_another
+        if not (wide or ended or is_taken_back):
             return Outcome(True, 'bounds are as narrow as wanted' if self._wanted else 'learned')
-        reason = self._why or ('' if mode is Mode.IDENTIFIED else self._loop.sentence())
-        return Outcome(False, '; '.join(x for x in (reason, wide, 'the arm is at rest') if x))
+        said = (self._why, ended, wide, 'the arm is at rest')
+        return Outcome(False, '; '.join(x for x in said if x))

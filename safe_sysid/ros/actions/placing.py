@@ -10,6 +10,7 @@ from safe_sysid.ros.actions.asked import PATIENCE, Loop, Outcome
 from safe_sysid.ros.actions.grasping import Grasping
 from safe_sysid.ros.messages.request_topics import PLACED_AVOIDED
 
+BETWEEN = 20  # looks until it is shown again
 NO_SIZE = (
     'nobody has said how large it is (payload and library are empty), so it is no obstacle of the '
     'planner'
@@ -30,6 +31,9 @@ class Placed(Protocol):
     def put(self, q: Array, stamp: int) -> str:
         """Show what was let go where the arm is; its name among the obstacles of the planner."""
 
+    def tell(self) -> None:
+        """Show again all that is there."""
+
     def take(self, q: Array) -> list[str]:
         """Take away what is in the hand since it closed at q."""
 
@@ -44,7 +48,11 @@ class Placed(Protocol):
 
 
 class Placing:
-    """Over once the planner says that it avoids what was let go, or may have been."""
+    """Over once the planner says that it avoids what was let go, or may have been.
+
+    It is where the arm was measured last, whether a plan is in force or not: a fault just then
+    leaves none. It is shown again until the planner knows of it.
+    """
 
     def __init__(self, loop: Loop, grasping: Grasping, placed: Placed) -> None:
         self._loop, self._grasping, self._placed = loop, grasping, placed
@@ -76,11 +84,13 @@ class Placing:
     def _shown(self) -> str:
         """Return what came of showing it; empty: it goes on."""
         self._looks += 1
-        motion = self._loop.motion()
+        measured = self._loop.measured
         if not self._placed.has_shape:
             return NO_SIZE
-        if not self._name and motion is not None:
-            self._name = self._placed.put(motion.position, motion.stamp)
+        if self._name and self._looks % BETWEEN == 0:
+            self._placed.tell()
+        if not self._name and measured is not None:
+            self._name = self._placed.put(measured.position, measured.stamp)
         if self._name and self._name in self._loop.figure(PLACED_AVOIDED).split(', '):
             return f'the planner avoids it now as "{self._name}"'
         if self._looks > PATIENCE:

@@ -1,7 +1,8 @@
 """ServedActions: `identify`, `go_to`, `follow` and `handle`, where their packages are installed.
 
-One at a time: whoever asks for another one meanwhile is told what goes on. A goal that makes no
-sense is accepted and aborted at once, since a rejection has no room for a reason.
+One at a time, the errand of the settings among them: whoever asks for another one meanwhile is
+told what goes on. A goal that makes no sense is accepted and aborted at once, since a rejection
+has no room for a reason.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from safe_sysid.ros.actions.handling import Handling
 from safe_sysid.ros.actions.identifying import Identifying
 from safe_sysid.ros.actions.joint_trajectory import feedback_of, tolerances_of, trajectory_of
 from safe_sysid.ros.actions.loop_requests import LoopRequests
+from safe_sysid.ros.actions.silence import Silence
 from safe_sysid.ros.messages.qos import ASKED
 from safe_sysid.ros.messages.request_topics import LEARNS_TO, PATH_PIECES, PIECES
 from safe_sysid.track.supervisor import Signal
@@ -35,7 +37,7 @@ MISSING = (
     f'{PACKAGE} is not installed, so there are no actions; services and topics do without '
     '(docs/ros.md, "Actions")'
 )
-CALLS_OFF = (Signal.BRAKE, Signal.STOP, Signal.NEW_PAYLOAD)
+CALLS_OFF = (Signal.BRAKE, Signal.STOP, Signal.NEW_PAYLOAD, Signal.END)
 BETWEEN = 4  # looks between two feedbacks: 5 Hz
 
 
@@ -53,8 +55,16 @@ class Running:
 class ServedActions:
     """Steps whatever action goes on, whenever the supervisor looks."""
 
-    def __init__(self, node: Node, loop: Loop, layout: ParameterLayout, hand: Hand) -> None:
+    def __init__(
+        self,
+        node: Node,
+        loop: Loop,
+        layout: ParameterLayout,
+        hand: Hand,
+        errand: Errand | None = None,
+    ) -> None:
         self._node, self._loop, self._layout, self._hand = node, loop, layout, hand
+        self._errand, self._silence = errand, Silence(loop)
         self._running: Running | None = None
         self._called_off = ''  # why
         self._looks = 0
@@ -79,8 +89,13 @@ class ServedActions:
 
     @property
     def is_busy(self) -> bool:
-        """Whether an action goes on, which says itself what follows."""
-        return self._running is not None
+        """Whether an action goes on, which says itself what follows, or there is an errand."""
+        return self._running is not None or self._errand is not None
+
+    @property
+    def errand(self) -> str:
+        """Return the step of the errand that goes on, or how it came out; empty: there is none."""
+        return '' if self._errand is None else self._errand.says
 
     @property
     def expects_touch(self) -> bool:
@@ -88,18 +103,32 @@ class ServedActions:
         asked = None if self._running is None else self._running.asked
         return isinstance(asked, Handling) and asked.expects_touch
 
-    def call_off(self, signal: Signal, errand: Errand | None) -> None:
+    def call_off(self, signal: Signal) -> None:
         """Begin nothing more for an action or an errand, as somebody has asked for rest."""
-        if signal not in CALLS_OFF:
-            return
-        if errand is not None:
-            errand.take_back()
+        if signal in CALLS_OFF:
+            self._take_back(f'{signal.value} was asked for')
+
+    def _take_back(self, why: str) -> None:
+        if self._errand is not None:
+            self._errand.take_back()
         if self._running is not None:
-            self._called_off = f'{signal.value} was asked for'
+            self._called_off = why
             self._running.asked.take_back()
 
-    def look(self) -> None:
-        """Go on with the action that there is."""
+    def look(self) -> bool:
+        """Go on with the action that there is, or with the errand; whether that has come out."""
+        if (lost := self._silence.look()) and not self._called_off:
+            self._take_back(lost)
+        self._go_on()
+        errand = self._errand
+        if errand is None or errand.is_over or self._running is not None:
+            return False
+        errand.look()
+        if errand.is_over:
+            self._node.get_logger().info(f'errand {errand.says}')
+        return errand.is_over
+
+    def _go_on(self) -> None:
         running = self._running
         if running is None:
             self._take_back_from_before()
@@ -144,6 +173,8 @@ class ServedActions:
         try:
             if self._running is not None:
                 raise MessageError(f'{self._running.name} goes on; one at a time')
+            if self._errand is not None and self._errand.goes_on:
+                raise MessageError(f'an errand goes on, {self._errand.says}; one at a time')
             self._running, self._has_begun = (running := begin(goal)), True
         except SafeSysidError as error:
             refusal = _refusal(kind, error)

@@ -7,10 +7,9 @@ import math
 import time
 
 from safe_sysid.errors import MessageError
-from safe_sysid.ros.actions.asked import Loop, Outcome
+from safe_sysid.ros.actions.asked import Loop, Outcome, rests
+from safe_sysid.ros.actions.learning_end import LEARNS, LearningEnd
 from safe_sysid.track.supervisor import Mode, Signal
-
-LEARNS = (Mode.PROBING, Mode.EXCITING)
 
 
 class Weighing:
@@ -30,6 +29,7 @@ class Weighing:
         self._loop, self._heaviest, self._mass = loop, heaviest, mass
         self._seconds, self._until = seconds, math.inf
         self._has_begun = False
+        self._end_of_learning = LearningEnd(loop)
         self._why = ''  # it was ended early
 
     def take_back(self) -> None:
@@ -41,7 +41,7 @@ class Weighing:
         mode = self._loop.mode
         if not self._has_begun:
             if self._is_decided or self._why:
-                return self._outcome()
+                return self._outcome('')
             self._has_begun = True
             if self._seconds:
                 self._until = time.monotonic() + self._seconds
@@ -49,13 +49,12 @@ class Weighing:
             return None if granted else Outcome(False, said)
         if time.monotonic() > self._until:
             self._why = self._why or 'time is up'
-        if mode in LEARNS and (self._is_decided or self._why):
-            self._loop.ask(Signal.BRAKE)
-        if mode in (*LEARNS, Mode.BRAKING) or not self._loop.is_at_rest():
+        self._end_of_learning.look()
+        if self._is_decided or self._why:
+            self._end_of_learning.brake()
+        if mode in (*LEARNS, Mode.BRAKING) or not rests(self._loop):
             return None
-        if mode is Mode.FAULT:
-            return Outcome(False, self._loop.sentence())
-        return self._outcome()
+        return self._outcome(self._end_of_learning.by_another)
 
     def _ask_to_learn(self) -> tuple[bool, str]:
         return self._loop.ask(Signal.EXCITE)
@@ -66,11 +65,14 @@ class Weighing:
         lower, upper = self._mass()
         return lower > self._heaviest or upper <= self._heaviest
 
-    def _outcome(self) -> Outcome:
+    def _outcome(self, ended: str) -> Outcome:
+        """Return what it weighs; `ended` says by what else learning was, too early."""
         lower, upper = self._mass()
         weight = f'it weighs {lower:.3g} to {upper:.3g} kg'
         if self._why == 'taken back':
             return Outcome(False, f'taken back; {weight}')
+        if ended:
+            return Outcome(False, f'{ended}; {weight}')
         if upper <= self._heaviest:
             return Outcome(True, weight)
         limit = f'{self._heaviest:g} kg at most can be placed'

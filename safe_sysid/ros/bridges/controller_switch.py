@@ -41,6 +41,12 @@ class ControllerSwitch:
         self._asked = 0  # number of the last request; what answers an earlier one is outdated
         self._is_refused, self._said = False, ''
         self.holds = self.listens = False
+        self.has_torque: bool | None = None
+
+    def look(self) -> None:
+        """See which controllers are active; while the effort controller is, a torque acts."""
+        self.has_torque = None
+        self._see(self._asked)
 
     def take(self) -> None:
         """Let the position controller hold the arm, or change nothing."""
@@ -85,6 +91,10 @@ class ControllerSwitch:
         if not self._is_refused:
             self.holds = self._wanted == self._switched.hold
             self.listens = not self.holds
+        self._see(number)
+
+    def _see(self, number: int) -> None:
+        """Ask which controllers are active, as long as no other request was made meanwhile."""
         if self._listing.service_is_ready():
             future = self._listing.call_async(self._list.Request())
             future.add_done_callback(lambda done: self._listed(number, done.result()))
@@ -94,7 +104,7 @@ class ControllerSwitch:
         if number != self._asked or answer is None:
             return
         active = {each.name for each in answer.controller if each.state == 'active'}
-        self.listens = self._switched.effort in active
+        self.has_torque = self.listens = self._switched.effort in active
         self.holds = self._switched.hold in active and not self.listens
 
 
@@ -103,9 +113,13 @@ class Nobody:
 
     holds = False
     listens = True  # as far as anybody here can tell
+    has_torque = False  # nobody can tell, and none begins by itself
 
     def __init__(self, why: str) -> None:
         self._why = why
+
+    def look(self) -> None:
+        """There is nobody to ask."""
 
     def take(self) -> None:
         """There is nobody to ask."""

@@ -74,9 +74,13 @@ class Control:
     """The robot holds itself as soon as our control has ended, which the last torque asks for."""
 
     listens = True
+    has_torque = False  # it ended with the bridge that gave it
 
     def __init__(self) -> None:
         self.holds, self.ends = True, False
+
+    def look(self) -> None:
+        """Ask nobody: control of before has ended."""
 
     def take(self) -> None:
         """Let the next torque be the last."""

@@ -175,6 +175,7 @@ class GuardedEdge:
             arm = self._arm
             law = law_for(arm.model, arm.gains, self._clock, arm.sampling)
             self._guard = TorqueGuard(self._arm.model, self._settings, self._clock, law)
+        self._find(now)
         self._let_go(now, measurement, self._guard)
         if not self.gives_torque:
             self._given = None
@@ -189,6 +190,15 @@ class GuardedEdge:
         self._given, self._now = self._guard.step(now, seen), now
         self._is_lost = self._is_lost or self._guard.is_lost(now)
         return self._given.torque
+
+    def _find(self, now: int) -> None:
+        """Take an arm under the torque that was found at work, or hand it over as it is."""
+        if not self._hand_over.find(now):
+            return
+        if self._is_given_up:
+            self._hand_over.give_up(now)
+        else:
+            self._hand_over.engage()
 
     def _let_go(self, now: int, measurement: JointMeasurement | None, guard: TorqueGuard) -> None:
         """Where no torque is wanted any more, see that something else holds the arm."""
@@ -293,23 +303,36 @@ class GuardedEdge:
         if self.life.is_parked and mode not in LETTING_GO:
             return  # without torque; only a bridge that was started just now takes hold of an arm
         before, self.mode = self.mode, mode
-        if mode is Mode.PROBING:
-            self._driver.enter()
-        elif before is Mode.PROBING:
+        if before is Mode.PROBING and mode is not before:
             self._driver.leave()
         if mode in LETTING_GO:
             self._lets_go = True
             if before is None and mode is Mode.RELEASING:  # the driver may repeat our last torque
-                self._hand_over.engage()
+                self._engage_or_look()
         elif mode is not Mode.FAULT or before is None:
             if self._lets_go or (mode is not before and before in (Mode.FAULT, Mode.PROBING)):
                 self._begin_anew()
             self._lets_go = False
-            if not self._is_given_up:
+            if before is None:
+                self._engage_or_look()
+            elif not self._is_given_up:
                 self._hand_over.engage()
 
+    def _engage_or_look(self) -> None:
+        """Where this bridge was started in the middle of a run, see whether a torque is at work.
+
+        In a fault none begins unasked, nor on a driver that this process has not seen obey; but
+        the last one of a bridge before may still act, on an arm in motion.
+        """
+        if self.mode is Mode.FAULT or self._is_given_up:
+            self._hand_over.look()
+        else:
+            self._hand_over.engage()
+
     def _begin_anew(self) -> None:
-        """Let commands pass, but none from before."""
+        """Let commands pass, but none from before; an arm that was lost has no plan of before."""
+        if self._is_lost or (self._guard is not None and self._guard.has_left_its_plan):
+            self._notice = self._plan = None
         self._command, self._is_lost = None, False
         if self._guard is not None:
             self._guard.reset()

@@ -67,6 +67,16 @@ class Session:
 
     def __init__(self) -> None:
         self.holds = False
+        self.has_torque: bool | None = None
+
+    def see(self, state: FriState) -> None:
+        """Take a state; the torque in the first one is not ours."""
+        self.holds = not state.takes_torque
+        if self.has_torque is None:
+            self.has_torque = state.takes_torque and state.is_under_torque
+
+    def look(self) -> None:
+        """Ask nobody: the first state says it."""
 
     def take(self) -> None:
         """Leave it to the operator, who is told what to do in the diagnostics."""
@@ -142,7 +152,7 @@ class LbrFriBridge(ConfiguredNode):
         measurement = self._measured(state)
         if measurement is not None:
             self._edge.publish(measurement)
-        self._session.holds = not state.takes_torque
+        self._session.see(state)
         self._waiting = (state, measurement, arrived) if state.takes_torque else None
         if self._session.holds and self._edge.lets_go and measurement is not None:
             self._edge.torque(measurement.stamp, measurement)  # which nobody takes any more

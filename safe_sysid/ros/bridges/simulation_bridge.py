@@ -123,6 +123,10 @@ class Brakes:
     """Of a simulated arm: they hold it from the moment that no torque is given."""
 
     holds = listens = True
+    has_torque = False  # of an arm that was not there before
+
+    def look(self) -> None:
+        """Ask nobody: they hold it."""
 
     def take(self) -> None:
         """They do without being asked."""

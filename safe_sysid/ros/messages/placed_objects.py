@@ -57,7 +57,7 @@ class PlacedObjects:
         self._gone: deque[int] = deque(maxlen=LATELY)
         self._publisher = node.create_publisher(MarkerArray, TOPIC, STATE)
         node.create_subscription(MarkerArray, TOPIC, self._hear, STATE)
-        self._publish()
+        self.tell()
 
     @property
     def has_shape(self) -> bool:
@@ -81,7 +81,7 @@ class PlacedObjects:
         while any(number in each for each in (self._there, self._lent, self._gone)):
             number += 1
         self._there[number] = box.plus_ball(self._settings.displaced)
-        self._publish()
+        self.tell()
         return _name(number)
 
     def take(self, q: Array) -> list[str]:
@@ -95,7 +95,7 @@ class PlacedObjects:
         for number in touched:
             self._forget(number)
         if touched:
-            self._publish()
+            self.tell()
         return [_name(number) for number in touched]
 
     def knows(self, name: str) -> bool:
@@ -109,7 +109,7 @@ class PlacedObjects:
             return False
         self._lent[number] = self._there.pop(number)
         self._gone.append(number)
-        self._publish()
+        self.tell()
         return True
 
     def give_back(self, name: str) -> None:
@@ -119,7 +119,7 @@ class PlacedObjects:
             return
         self._there[number] = self._lent.pop(number)
         self._gone = deque((each for each in self._gone if each != number), maxlen=LATELY)
-        self._publish()
+        self.tell()
 
     def _forget(self, number: int) -> bool:
         is_lent = self._lent.pop(number, None) is not None
@@ -143,9 +143,10 @@ class PlacedObjects:
                 taken.append(marker.id)
         gone = [number for number in taken if self._forget(number)]
         if gone:
-            self._publish()
+            self.tell()
 
-    def _publish(self) -> None:
+    def tell(self) -> None:
+        """Show again all that is there, and what was taken away lately."""
         there = [
             box_marker(box, self._frame, NAMESPACE, number) for number, box in self._there.items()
         ]

@@ -112,9 +112,8 @@ class IdentifierNode(ConfiguredNode):
         self._life = Lifecycle(self, settings.waits_to_be_activated, self.leave.supervised, work)
         self._health = Health(self, self._condition, self._life)
         held = held_after_change(settings, arm)
-        self._events = PayloadEvents(
-            self, self._identifier, held, settings.hold, self._tell, self._begins_anew
-        )
+        told = self._tell, self._begins_anew, self._health.announce
+        self._events = PayloadEvents(self, self._identifier, held, settings.hold, *told)
         self._publish(self._estimate)
         self.create_subscription(JointState, 'joint_states', self._on_sample, EVERY_SAMPLE)
         self.create_subscription(Header, TOPIC, self._on_payload_since, STATE)
@@ -218,7 +217,16 @@ class IdentifierNode(ConfiguredNode):
         """Forget everything about the payload."""
         self._learn_anew(self._stamp)
 
+    def _take_late_change(self) -> None:
+        """Take what torques of before tell now, as they are looked at beside the samples.
+
+        While no torque is given it is a payload that nobody knows, as an event is then.
+        """
+        if not self._counts and self._identifier.has_noticed:
+            self._learn_anew(self._stamp)
+
     def _condition(self) -> Condition:
+        self._take_late_change()
         bounds = self._estimate.end_effector_bounds
         figures = {
             TAKEN: self._since,
@@ -245,11 +253,10 @@ class IdentifierNode(ConfiguredNode):
 
     def _waiting(self) -> str:
         """Why samples do not count, by their stamps; they may have gone back for good."""
-        if self._stamp > self._since or not self._identifier.ignored:
+        since = self._identifier.since
+        if self._stamp > since or not self._identifier.ignored:
             return ''
-        return (
-            f'samples are of the payload before, up to {self._since} ns; now is {self._stamp} ns'
-        )
+        return f'samples are of the payload before, up to {since} ns; now is {self._stamp} ns'
 
     def close(self) -> None:
         """End the process that computes bounds."""

@@ -24,7 +24,6 @@ from safe_sysid.measure.single_publisher import SinglePublisherCheck
 from safe_sysid.plan.message import SECOND
 from safe_sysid.ros.actions.asked import Motion
 from safe_sysid.ros.actions.errand import ErrandSettings, errand_of
-from safe_sysid.ros.actions.grasping import CERTIFYING
 from safe_sysid.ros.actions.gripper import CellGripper, GripperSettings
 from safe_sysid.ros.actions.handle_action import Hand
 from safe_sysid.ros.actions.loop_requests import LoopRequests
@@ -43,11 +42,12 @@ from safe_sysid.ros.watch.energy_excess import BEYOND_V_M
 from safe_sysid.ros.watch.handed_over import KNOWS, HandedOver
 from safe_sysid.ros.watch.health import Condition, Health, NodeStatus, heard_from
 from safe_sysid.ros.watch.heartbeats import Heartbeats
-from safe_sysid.ros.watch.held_changes import HeldChanges, Seen, granted
+from safe_sysid.ros.watch.held_changes import HeldChanges, Seen
 from safe_sysid.ros.watch.payload_change import PayloadChange, Settling
 from safe_sysid.ros.watch.plan_in_force import PlanInForce
 from safe_sysid.ros.watch.rest import Rest
 from safe_sysid.ros.watch.run_ending import PERIOD, RunEnding
+from safe_sysid.ros.watch.said_causes import SaidCauses
 from safe_sysid.track.obey_probe import Obedience
 from safe_sysid.track.supervisor import (
     OF_A_CHANGE,
@@ -57,7 +57,6 @@ from safe_sysid.track.supervisor import (
     Situation,
     Supervision,
     Supervisor,
-    successor,
 )
 
 ASKED_FOR = (
@@ -109,13 +108,13 @@ class SupervisorNode(ConfiguredNode):
         self._activation = Activation(self, self._nodes)
         self._handed_over = HandedOver(self, self._nodes, lambda: self._now.mode)
         self._looks = 0  # since the newest sample
-        self._said: dict[Cause, str] = {}  # of the fault that there is, and what came with it
+        self._said = SaidCauses()
         self._rest = Rest(settings.rest_speed)
         self._sources = SinglePublisherCheck()
         self._stamp = 0
         self._arrived = 0.0  # [s] steady time of the sample with this stamp
         self._in_force = PlanInForce(names)
-        self._measured: JointMeasurement | None = None
+        self.measured: JointMeasurement | None = None  # newest, in a plan or not
         self._bad_sample = ''
         self._has_started = False  # by itself
         self.exit_status: int | None = None
@@ -134,10 +133,10 @@ class SupervisorNode(ConfiguredNode):
         self._changes = HeldChanges(self, self._nodes, settings.settling, settings.goes_on)
         self._task = AskedTask(self._nodes)
         hand = settings.hand(self)
-        self._actions = ServedActions(self, self, layout, hand)
-        self._errand = errand_of(
+        errand = errand_of(
             settings.errand, names, lambda: LoopRequests(self, self, layout).asking(), hand
         )
+        self._actions = ServedActions(self, self, layout, hand, errand)
         serve_changes(self, settings, self._change)
 
     def _change(self, settings: SupervisorNodeSettings) -> None:
@@ -155,7 +154,7 @@ class SupervisorNode(ConfiguredNode):
         """Answer one request."""
         response.success, response.message = self.ask(signal)
         if response.success:
-            self._actions.call_off(signal, self._errand)
+            self._actions.call_off(signal)
         return response
 
     def _start(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
@@ -185,7 +184,7 @@ class SupervisorNode(ConfiguredNode):
 
     def motion(self) -> Motion | None:
         """Return what the arm does, and what its plan wants."""
-        plan, seen = self._in_force.at(self.now), self._measured
+        plan, seen = self._in_force.at(self.now), self.measured
         if plan is None or seen is None or seen.stamp < plan.start:
             return None
         desired = plan.motion.desired((seen.stamp - plan.start) / SECOND)
@@ -195,6 +194,15 @@ class SupervisorNode(ConfiguredNode):
     def now(self) -> int:
         """Time by the stamps of samples, whatever the clock on the wall says [ns]; 0: none yet."""
         return self._stamp + round(self._age * SECOND) if self._stamp else 0
+
+    def void(self, stamp: int) -> None:
+        """Have the goal of this stamp begin nothing, now or later."""
+        self._task.void(stamp)
+
+    @property
+    def silent(self) -> list[str]:
+        """Nodes that were heard and are not any more."""
+        return self._nodes.silent(time.monotonic())
 
     def figure(self, key: str, node: str = 'planner') -> str:
         """Return a figure that a node tells of itself; empty where there is none."""
@@ -222,7 +230,8 @@ class SupervisorNode(ConfiguredNode):
             return False, 'what is held may not change now: announce_change has to be granted'
         situation = Situation(signal, present, self.is_at_rest(), self.is_change_pending)
         if signal is Signal.ANNOUNCE_CHANGE:
-            return self._announced(situation)
+            asked = self._now, situation, self._seen()
+            return self._changes.answer(*asked, self._stamp, self._settings.has_shape)
         self._step(situation)
         granted = not self._now.refusal
         if granted and (signal is Signal.NEW_PAYLOAD or cause in FORGOTTEN):
@@ -230,19 +239,6 @@ class SupervisorNode(ConfiguredNode):
         if granted:
             self._changes.asked(signal, self._stamp, self._age)
         return granted, self._now.refusal or str(self._now)
-
-    def _announced(self, situation: Situation) -> tuple[bool, str]:
-        """Whether what is held may change now; asking again tells how far it is."""
-        if refusal := successor(self._now, situation).refusal:
-            return False, refusal
-        if self._changes.may_change(self._seen()):
-            return True, granted(self._settings.has_shape)
-        if refusal := self._changes.refusal:
-            self._changes.refusal = ''
-            return False, refusal
-        if self._now.mode is not Mode.CHANGING:
-            self._changes.announce(self._stamp)
-        return False, CERTIFYING
 
     @property
     def _age(self) -> float:
@@ -260,7 +256,8 @@ class SupervisorNode(ConfiguredNode):
         counts = plan is not None and (rests or not self._settings.is_lockstep)
         certified_for = plan.certified_for if plan is not None and counts else ''
         expected = self._actions.expects_touch
-        return Seen(self._now.mode, self._faults(), rests, certified_for, expected)
+        faults, cause = self._faults(), self._now.cause
+        return Seen(self._now.mode, faults, rests, certified_for, expected, cause)
 
     def _look(self) -> None:
         """Faults, rest, and what has been done."""
@@ -272,6 +269,7 @@ class SupervisorNode(ConfiguredNode):
         self._end()
         if self._supervisor is None:
             self._begin()
+            self._actions.look()  # nothing begins, and whoever asked is told
             return
         if (for_rest := self._activation.wanted(self._now.mode)) is not None:
             self.ask(for_rest)
@@ -286,17 +284,12 @@ class SupervisorNode(ConfiguredNode):
                 self._now.mode
             )
         self._turn(Situation(signal, self._faults(), self.is_at_rest()))
-        is_busy = self._actions.is_busy or self._errand is not None
-        follows = self._settings.task_follows and not is_busy
+        follows = self._settings.task_follows and not self._actions.is_busy
         if signal is Signal.BOUNDS_SETTLED and follows:  # nobody does anything in between
             self._turn(Situation(Signal.DO_TASK, self._faults(), self.is_at_rest()))
         self._modes.publish(String(data=self._now.mode.value))
-        self._actions.look()
-        if self._errand is not None and not self._errand.is_over:
-            self._errand.look()
-            if self._errand.is_over:
-                self.get_logger().info(f'errand {self._errand.says}')
-                self._health.announce()
+        if self._actions.look():
+            self._health.announce()
 
     def _follow_changes(self) -> None:
         """Do what follows by itself when what is held has changed, or may."""
@@ -351,6 +344,7 @@ class SupervisorNode(ConfiguredNode):
         elif not self._now.is_ending:
             self.get_logger().info(f'the run ends, asked for by {ending.why}')
             self.ask(Signal.END)
+            self._actions.call_off(Signal.END)
         elif ending.is_released(self._now.mode):
             self._step(Situation(Signal.RELEASED, self._faults(), self.is_at_rest()))
         mode = Mode.ENDED if self._supervisor is None else self._now.mode
@@ -379,31 +373,20 @@ class SupervisorNode(ConfiguredNode):
     def _turn(self, situation: Situation) -> None:
         assert self._supervisor is not None
         before, self._now = self._now, self._supervisor.step(situation)
-        causes_before = set(self._said)
         if self._now.mode is not before.mode:
             left = before.mode, self._now.mode, situation.signal
             self._changes.left(*left, self._stamp)
-        self._note_causes(situation.faults)
-        if self._now.mode is not before.mode or set(self._said) != causes_before:
+        is_new = self._said.note(self._now.cause, situation.faults, self._sentence_of)
+        if is_new or self._now.mode is not before.mode:
             self.get_logger().info(self.sentence())
             self._health.announce()
 
-    def _note_causes(self, present: frozenset[Cause]) -> None:
-        """Keep what was said of every cause of a fault, the first one and those that followed."""
-        if self._now.cause is None:
-            self._said.clear()
-            return
-        for cause in (self._now.cause, *(each for each in Cause if each in present)):
-            if cause not in self._said:
-                self._said[cause] = self._nodes.sentence(cause) or self._bad_sample
+    def _sentence_of(self, cause: Cause) -> str:
+        return self._nodes.sentence(cause) or self._bad_sample
 
     def sentence(self) -> str:
         """Return the mode; of a fault its causes, the way back, and who said what."""
-        said = [str(self._now)]
-        for cause, sentence in self._said.items():
-            if cause is not self._now.cause:
-                said.append(f'also: {cause.value[0]}')
-            said.append(sentence)
+        said = self._said.sentences(self._now)
         if Cause.CHANGE_NOTICED in self._said and self._now.mode is Mode.FAULT:
             stays = self._changes.why_it_stays(self._seen())
             said.append(f'the arm stays, as {stays}' if stays else 'the arm goes on at rest')
@@ -446,7 +429,7 @@ class SupervisorNode(ConfiguredNode):
             self._rest.forget()
             return
         self._bad_sample, self._stamp, self._arrived = '', measurement.stamp, now
-        self._measured = measurement
+        self.measured = measurement
         self._rest.see(measurement, now)
 
     def _on_plan(self, msg: JointTrajectory) -> None:
@@ -459,8 +442,7 @@ class SupervisorNode(ConfiguredNode):
                 self._nodes.hear(heard, time.monotonic())
 
     def _condition(self) -> Condition:
-        silent = self._nodes.silent(time.monotonic())
-        trouble = ''
+        trouble, silent = '', self.silent
         if self._now.cause is not None:
             trouble = self.sentence()
         elif self._supervisor is None:
@@ -477,11 +459,11 @@ class SupervisorNode(ConfiguredNode):
         figures = {
             'mode': self._now.mode.value,
             'cause': '' if self._now.cause is None else self._now.cause.name,
-            'causes': ', '.join(cause.name for cause in self._said),
+            'causes': self._said.names,
             'at rest': self.is_at_rest(),
             'may change': self._changes.may_change(self._seen()),
             'went on by itself': self._changes.count,
-            ERRAND: '' if self._errand is None else self._errand.says,
+            ERRAND: self._actions.errand,
             'silent': ', '.join(silent),
             KNOWS: self._handed_over.robot_adds_load,
         }

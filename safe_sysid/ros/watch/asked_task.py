@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from safe_sysid.ros.messages.request_topics import TAKEN
 from safe_sysid.ros.watch.heartbeats import Heartbeats
 from safe_sysid.track.supervisor import Mode, Signal
@@ -10,6 +12,7 @@ BEGINS = {
     Mode.IDENTIFIED: Signal.DO_TASK,
     Mode.HOLDING: Signal.EXCITE,  # what is left to learn, which may be nothing; then the task
 }
+MOST_VOID = 100  # goals that are remembered to be void; the planner has room for 10 of each topic
 WAITS = (Mode.PROBING, Mode.EXCITING, *BEGINS)  # elsewhere a goal begins nothing, then or later
 
 
@@ -17,19 +20,26 @@ class AskedTask:
     """Goes by the stamp of the goal that the planner says it has taken.
 
     A goal begins the task where the arm holds or has learned; one that comes while it learns,
-    then. One that was there when somebody braked or a fault came begins nothing any more.
+    then. One that was there when somebody braked or a fault came begins nothing any more. Nor does
+    one that is void, whenever the planner takes it: a planner that was silent hears late.
     """
 
     def __init__(self, nodes: Heartbeats) -> None:
         self._nodes = nodes
         self._known = ''  # stamp of the goal that begins nothing any more
+        self._void: deque[str] = deque(maxlen=MOST_VOID)
+
+    def void(self, stamp: int) -> None:
+        """Have the goal of this stamp begin nothing, and end a task that leads there."""
+        self._void.append(str(stamp))
 
     def signal(self, mode: Mode) -> Signal | None:
         """Return what is asked for now."""
         goal = self._nodes.figure('planner', TAKEN) or ''
-        if mode is Mode.TASK and self._known and not goal:
-            self._known = ''
-            return Signal.BRAKE  # taken away, or forgotten by a planner that was started again
-        if mode not in WAITS:
+        is_void = goal in self._void
+        if mode is Mode.TASK and (is_void or (self._known and not goal)):
+            self._known = goal
+            return Signal.BRAKE  # void, taken away, or forgotten by a planner that began again
+        if is_void or not goal or mode not in WAITS:
             self._known = goal
         return None if goal in ('', self._known) else BEGINS.get(mode)

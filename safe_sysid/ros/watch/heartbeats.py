@@ -6,8 +6,6 @@ Names beyond `MOST` are not listened to, and are a fault: they may say something
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from safe_sysid.ros.watch.health import NodeStatus
 from safe_sysid.track.supervisor import Cause
 
@@ -84,6 +82,10 @@ class Heartbeats:
         return {name: figures[key] for name, figures in said.items() if key in figures}
 
     def any_figure(self, key: str) -> str | None:
-        """Return a figure of whichever node has it."""
-        every: list[Mapping[str, str]] = [heard.figures for heard, _ in self._heard.values()]
-        return next((figures[key] for figures in every if key in figures), None)
+        """Return a figure of whichever node has it; of one that is silent where no other has.
+
+        A bridge that has gone says for ever what it said of the arm last.
+        """
+        silent = self.silent(self._now)
+        said = sorted(self.figures(key).items(), key=lambda each: each[0] in silent)
+        return next((figure for _, figure in said), None)

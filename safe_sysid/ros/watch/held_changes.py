@@ -37,9 +37,18 @@ from safe_sysid.ros.watch.payload_events import (
     TOUCHED,
     WAITS,
 )
-from safe_sysid.track.supervisor import OF_A_CHANGE, Cause, Mode, Signal
+from safe_sysid.track.supervisor import (
+    OF_A_CHANGE,
+    Cause,
+    Mode,
+    Signal,
+    Situation,
+    Supervision,
+    successor,
+)
 
 MOVED = (Mode.EXCITING, Mode.TASK)  # modes from which the loop goes on
+CERTIFYING = 'standing is being certified for what may be held next; ask again'
 FAILURES = frozenset(outcome.name for outcome in FAILED)
 
 
@@ -63,6 +72,12 @@ class Seen:
     is_at_rest: bool
     certified_for: str  # name of the estimate that the plan in force is for
     expects_touch: bool = False  # whether what is held is about to stand on something
+    cause: Cause | None = None  # of the fault, the first one
+
+    @property
+    def came_of_another(self) -> bool:
+        """Whether the fault has a first cause that no change brings, there still or not."""
+        return self.cause is not None and self.cause not in OF_A_CHANGE
 
 
 class HeldChanges:
@@ -71,7 +86,8 @@ class HeldChanges:
     def __init__(self, node: Node, nodes: Heartbeats, settling: float, most: int) -> None:
         self._nodes, self._settling, self._most = nodes, settling, most
         self._asked: TimeReference | None = None
-        self._name = -1
+        self._name = -1  # of the newest request, by which it is known
+        self._asked_at = -1  # [ns] stamp of the newest sample then
         self._before_fault = Mode.IDLE
         self._goes_on = self._is_announcing = self._touches = False
         self._was_allowed = False  # the change that was announced last
@@ -108,13 +124,36 @@ class HeldChanges:
 
     def asked(self, signal: Signal, stamp: int, age: float) -> None:
         """Tell the identifier of what a person was granted; the newest sample has this age [s]."""
-        self.count = 0
+        self.count, self._goes_on = 0, False
         if signal is Signal.PAYLOAD_CHANGED:
             self.announced += 1
             self._ask(CHANGED, stamp, stamp + round((age + self._settling) * SECOND))
         elif self._is_announcing:  # in a mode that did not change by it
             self._is_announcing = False
             self._ask(CALL_OFF, stamp, stamp)
+
+    def answer(
+        self, now: Supervision, asked: Situation, seen: Seen, stamp: int, has_shape: bool
+    ) -> tuple[bool, str]:
+        """Whether what is held may change now; asking again tells how far it is.
+
+        Where there is a fault nothing may, though the mode has yet to follow: one of what was told
+        has to be answered first.
+        """
+        next_one = successor(now, asked)
+        if next_one.refusal:
+            return False, next_one.refusal
+        if next_one.cause is not None:
+            said, way_back = next_one.cause.value
+            return False, f'{Signal.ANNOUNCE_CHANGE.value} has to wait, as {said}: {way_back}'
+        if self.may_change(seen):
+            return True, granted(has_shape)
+        if refusal := self.refusal:
+            self.refusal = ''
+            return False, refusal
+        if now.mode is not Mode.CHANGING:
+            self.announce(stamp)
+        return False, CERTIFYING
 
     def announce(self, stamp: int) -> None:
         """Have bounds widened to what may be held next; then the mode is to be changing."""
@@ -142,8 +181,7 @@ class HeldChanges:
         elif is_called_off or (self._is_announcing and now is not Mode.CHANGING):
             self._ask(CALL_OFF, stamp, stamp)
         self._is_announcing = False
-        if now not in (Mode.FAULT, Mode.HOLDING):
-            self._goes_on = False
+        self._goes_on &= by is Signal.GO_ON  # what leads elsewhere is not what it was for
 
     def signal(self, seen: Seen, stamp: int, age: float) -> Signal | None:
         """Return what follows by itself."""
@@ -154,7 +192,8 @@ class HeldChanges:
         if seen.mode is Mode.HOLDING and self._goes_on and not self.is_pending:
             self._goes_on = False
             return Signal.EXCITE
-        if seen.mode is not Mode.FAULT or not seen.is_at_rest:
+        is_held = self._before_fault is not Mode.IDLE
+        if seen.mode is not Mode.FAULT or not seen.is_at_rest or not is_held:
             return None
         if seen.expects_touch and self.may_have_touched(seen):
             self._goes_on, self._touches = False, True
@@ -171,12 +210,17 @@ class HeldChanges:
         """Whether nothing is the matter but what a touch brings."""
         is_noticed = Cause.CHANGE_NOTICED in seen.faults
         is_alone = seen.faults <= {Cause.CHANGE_NOTICED, Cause.TRACKING}
+        is_alone &= not seen.came_of_another
         return is_noticed and is_alone and self._figure(MAY_BE_TOUCH) == 'True'
 
     def why_it_stays(self, seen: Seen) -> str:
         """Why an arm in this fault does not go on by itself; empty if it does."""
         if Cause.CHANGE_NOTICED not in seen.faults:
             return 'nobody says that what is held has changed'
+        if self._before_fault is Mode.IDLE:
+            return 'no torque was given before'
+        if seen.cause is not None and seen.came_of_another:
+            return f'{seen.cause.name} came first'
         others = [cause.name for cause in seen.faults - OF_A_CHANGE]
         if others:
             return f'there is {", ".join(others)} as well'
@@ -190,10 +234,10 @@ class HeldChanges:
         """Return what follows while a change is announced."""
         if self.may_change(seen):
             event = self._figure(SEEN) or '-1'
-            return Signal.PAYLOAD_CHANGED if int(event) > self._name else None
+            return Signal.PAYLOAD_CHANGED if int(event) > self._asked_at else None
         said = int(self._nodes.figure('planner', 'said at [ns]') or -1)
         outcome = self._nodes.figure('planner', 'outcome') or ''
-        if said > self._name and outcome in FAILURES:
+        if said > self._asked_at and outcome in FAILURES:
             found = self._nodes.figure('planner', 'found') or ''
             self.refusal = f'standing is not certified for what may be held next: {found}'
             return Signal.BRAKE
@@ -211,7 +255,9 @@ class HeldChanges:
         return self._nodes.figure('identifier', key) or ''
 
     def _ask(self, what: str, stamp: int, now: int) -> None:
-        self._name = max(stamp, self._name + 1)  # another request has another name
+        is_clock_back = stamp < self._asked_at
+        self._name = stamp if is_clock_back else max(stamp, self._name + 1)  # never one twice
+        self._asked_at = stamp
         if str(self._name) == self._figure(TAKEN):  # of a supervisor before this one
             self._name += 1
         header = Header(stamp=time_of(self._name))

@@ -28,8 +28,8 @@ from std_msgs.msg import Header
 from safe_sysid.config import Finite, NotNegative, Settings
 from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.identify.change.change_kinds import Kind
-from safe_sysid.identify.change.held_next import HeldNext
-from safe_sysid.identify.change.response import Change, ResponseSettings, unmet
+from safe_sysid.identify.change.held_next import HeldNext, either
+from safe_sysid.identify.change.response import Change, ResponseSettings, Source, unmet
 from safe_sysid.identify.online_identifier import OnlineIdentifier
 from safe_sysid.plan.message import name_of
 from safe_sysid.ros.messages.codec import SECOND, stamp_of
@@ -92,13 +92,18 @@ class PayloadEvents:
         settings: HoldSettings,
         publish: Callable[[], None],
         begins_anew: Callable[[int], bool],
+        says: Callable[[], None],
     ) -> None:
-        """Listen; `begins_anew` forgets the payload at a stamp, where no torque is given."""
-        self._begins_anew = begins_anew
+        """Listen; `begins_anew` forgets the payload at a stamp, where no torque is given.
+
+        `says` tells the supervisor at once, which would grant a change meanwhile.
+        """
+        self._begins_anew, self._says = begins_anew, says
         self._identifier, self._held, self._publish = identifier, held, publish
         self._settings = settings
         self._told: Change | None = None
-        self._meanwhile: Change | None = None  # what was told since a change was announced
+        # Not answered when a change was announced, and told since: that change is its answer.
+        self._meanwhile: Change | None = None
         self._event = -1  # [ns] stamp of the newest
         self._heard = self._touched = 0  # [ns] stamps of the newest messages, as they were
         self._newest = -1  # [ns] stamp of the newest sample
@@ -197,6 +202,7 @@ class PayloadEvents:
         self._identifier.doubt()
         told = Change.touch(after, before).apart(round(self._settings.stamp_error * SECOND))
         self._told = told if self._told is None else self._told.joined(told)
+        self._says()
 
     def _note(self, after: int, before: int, sentence: str = '') -> None:
         """Take an event between two stamps; those of one promise may be off."""
@@ -208,9 +214,10 @@ class PayloadEvents:
         told = replace(told, sentence=sentence or told.sentence)
         if is_announced:
             self._meanwhile = told if self._meanwhile is None else self._meanwhile.joined(told)
-            return
-        self._identifier.doubt()
-        self._told = told if self._told is None else self._told.joined(told)
+        else:
+            self._identifier.doubt()
+            self._told = told if self._told is None else self._told.joined(told)
+        self._says()
 
     def _on_request(self, msg: TimeReference) -> None:
         """Do what the supervisor asks for, once; what nobody knows is told by somebody else."""
@@ -227,10 +234,9 @@ class PayloadEvents:
     def _answer(self, source: str, now: int) -> None:
         identifier = self._identifier
         if source == ANNOUNCE:
-            self._announce(now if self._touch is None else min(now, self._touch.after))
+            self._announce(now)
         elif source == TOUCHED and (change := self.change()) is not None:
-            self._touch = change.apart(identifier.longest_window)
-            self._announce(min(now, self._touch.after))
+            self._announce(now, change)
         elif source in (CALL_OFF, MAY_HAVE_CHANGED) and self._is_left_by(source):
             self._say_again()
         elif source == TOUCHED and not self._has_announced:
@@ -264,35 +270,60 @@ class PayloadEvents:
             now = max(now, self._meanwhile.before)
         if self._announced is None or identifier.has_fault:
             identifier.new_payload(now)
-        elif source == CHANGED:
-            identifier.change(self._announced, max(self._announced, now), self._held)
         else:
-            both = identifier.estimate
-            held = HeldNext(both.end_effector_bounds, both.end_effector)
-            identifier.change(self._announced, max(self._announced, now), held)
+            held, after = self._held, self._first_of(self._announced)
+            if source == MAY_HAVE_CHANGED:
+                both = identifier.estimate
+                held = HeldNext(both.end_effector_bounds, both.end_effector)
+            identifier.change(after, max(after, now), held)
         self.forget()
 
     def _say_again(self) -> None:
         """Say what was told before or meanwhile: nobody knows that what was touched is left."""
-        told = [each for each in (self._touch, self._told, self._meanwhile) if each is not None]
+        told = self._unanswered()
         self._announced, self._announced_for = None, ''
         self._touch = self._meanwhile = None
         self._told = reduce(Change.joined, told)
 
-    def _announce(self, since: int) -> None:
-        """Widen bounds to what may be held next; no sample since is of any body."""
+    def _unanswered(self) -> list[Change]:
+        """Return all that was told."""
+        told = (self._touch, self._told, self._meanwhile)
+        return [each for each in told if each is not None]
+
+    def _first_of(self, stamp: int) -> int:
+        """Return a stamp [ns], or an earlier one after which torques or somebody say it was."""
+        found = self._identifier.noticed() if self._identifier.has_noticed else None
+        every = self._unanswered() + ([] if found is None else [Change.noticed(found)])
+        room = self._identifier.longest_window
+        return min([stamp, *(each.after - room for each in every)])
+
+    def _announce(self, now: int, touch: Change | None = None) -> None:
+        """Widen bounds to what may be held next; no sample from now on is of any body.
+
+        Nor is one since what was told and nobody has answered, which this does not answer either:
+        it is said again where the change is called off.
+        """
         estimate = self._identifier.announce(self._held)
-        self._announced, self._announced_for = since, name_of(estimate)
-        self._has_announced = True
-        self._event, self._told, self._meanwhile = -1, None, None
+        self._announced = now if self._announced is None else min(now, self._announced)
+        self._announced_for, self._has_announced = name_of(estimate), True
+        if touch is not None:
+            self._touch, self._told = touch, None
+        told = [each for each in (self._told, self._meanwhile) if each is not None]
+        self._event, self._told = -1, None
+        self._meanwhile = reduce(Change.joined, told) if told else None
 
     def _go_on(self, now: int) -> None:
-        """Give samples on either side of the change to different bodies."""
-        change = self.change()
+        """Give samples on either side of the change to different bodies.
+
+        Where nobody told it, it may be a false alarm: what was held may be held still.
+        """
+        change, held = self.change(), self._held
         if change is None:
             return
         if self._has_no_time:
             change = replace(change, before=max(change.before, now))
+        if change.source is not Source.TOLD:
+            held = either(self._identifier.estimate, held)
         found = change.apart(self._identifier.longest_window)
-        self._identifier.change(found.after, found.before, self._held)
+        self._identifier.change(found.after, found.before, held)
         self.forget()

@@ -19,7 +19,8 @@ LEFT = 'the driver goes on with the last torque that it got'
 class RunEnding:
     """Counts looks, not seconds: a process that had to wait has not been patient meanwhile.
 
-    Nor has one for whose arm hardly any time went by, as it does where time waits for answers.
+    Nor has one for whose arm hardly any time went by, as it does where time waits for answers:
+    there samples are far between, and silence counts only if it lasts.
     """
 
     may_be_killed = False
@@ -27,8 +28,9 @@ class RunEnding:
     def __init__(self, nodes: Heartbeats) -> None:
         self._nodes = nodes
         self._said = 0  # looks since the end
-        self._waited = 0
-        self._stamp = 0  # [ns] of the newest sample, when time went on last
+        self._waited = 0  # looks in which time went on for the arm
+        self._unheard = 0  # looks in a row, without a sample for long
+        self._stamp: int | None = None  # [ns] of the newest sample, when time went on last
         self.status, self.why = 0, ''
         self.is_asked_for = False
 
@@ -69,16 +71,20 @@ class RunEnding:
             return self._said > LATE_READERS
         waits = mode is Mode.RELEASING or is_stale
         self._waited = self._waited + self._has_gone_on(stamp) if waits else 0
-        if self._waited <= PATIENCE:
+        self._unheard = self._unheard + 1 if stamp is None else 0
+        if max(self._waited, self._unheard) <= PATIENCE:
             return False
-        say(f'supervisor: {LEFT if is_stale else self.progress()}')
+        is_gone = is_stale or mode is not Mode.RELEASING
+        say(f'supervisor: {LEFT if is_gone else self.progress()}')
         return True
 
     def _has_gone_on(self, stamp: int | None) -> bool:
-        """Whether half the time of a look went by for the arm, or nothing is heard of it."""
-        if stamp is not None and 0 <= stamp - self._stamp < 0.5e9 * PERIOD:
+        """Whether half the time of a look went by for the arm, as far as it is heard of."""
+        if stamp is None:
             return False
-        self._stamp = stamp or 0
+        if self._stamp is not None and 0 <= stamp - self._stamp < 0.5e9 * PERIOD:
+            return False
+        self._stamp = stamp
         return True
 
     def progress(self) -> str:

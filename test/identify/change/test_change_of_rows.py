@@ -219,6 +219,28 @@ def test_after_a_new_payload_a_change_leaves_out_no_more_than_what_was_before(mo
     assert np.all((bounds.lower <= truth) & (truth <= bounds.upper))
 
 
+@pytest.mark.parametrize('samples', [0, 1])  # of the payload in between, before the change is told
+def test_no_sample_between_the_stamps_of_a_change_counts_whenever_the_first_comes(motion, samples):
+    """Those of the body before would narrow the bounds on the next one."""
+    log, begin = motion.log(0), 300
+    end = begin + 600
+    identifier = OnlineIdentifier(motion.truth, motion.prior, SETTINGS, SolvesAtOnce)
+    identifier.new_payload(int(log.stamp[begin - 1]))
+    for k in range(begin, begin + samples):
+        identifier.step(log[k])
+    held = HeldNext(motion.prior.end_effector_bounds, motion.prior.end_effector)
+    identifier.change(int(log.stamp[begin - 100]), int(log.stamp[end]), held)
+    for k in range(begin + samples, end + 1):
+        identifier.step(log[k])
+    between = identifier.finish().end_effector_bounds
+    np.testing.assert_array_equal(between.radius, held.bounds.radius)
+    for k in range(end + 1, len(log)):
+        identifier.step(log[k])
+    bounds = identifier.finish().end_effector_bounds
+    identifier.close()
+    assert bounds.radius[0] < held.bounds.radius[0]  # those after it do
+
+
 @pytest.mark.parametrize('size', [0.1, 0.3, 1.0])
 @pytest.mark.parametrize('seed', [4, 5])
 def test_where_nobody_knows_when_no_row_before_the_answer_counts(size, seed):

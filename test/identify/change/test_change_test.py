@@ -18,7 +18,6 @@ from safe_sysid.bench.experiments.changing_payload import (
 from safe_sysid.identify.change.change_kinds import Kind, gain, gain_within, load_columns
 from safe_sysid.identify.change.change_test import ChangeSettings
 from safe_sysid.identify.change.change_watch import NoticedChange
-from safe_sysid.identify.change.held_next import placed
 from safe_sysid.identify.change.impulse_noise import (
     friction_covariance,
     impulse_covariance,
@@ -26,6 +25,7 @@ from safe_sysid.identify.change.impulse_noise import (
 )
 from safe_sysid.identify.change.response import Change, Condition, ResponseSettings, unmet
 from safe_sysid.identify.change.shared_posterior import SharedPosterior
+from safe_sysid.model.held_body import placed
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.excited_motion import true_torque

@@ -10,7 +10,6 @@ from safe_sysid.bench.experiments.changing_payload import begun, prior, random_m
 from safe_sysid.errors import ConfigError
 from safe_sysid.identify.change.change_test import ChangeSettings
 from safe_sysid.identify.change.change_watch import LooksAtOnce, LooksInBackground
-from safe_sysid.identify.change.held_next import placed
 from safe_sysid.identify.change.known_objects import (
     NONE,
     _log_evidence,
@@ -20,6 +19,7 @@ from safe_sysid.identify.change.known_objects import (
 from safe_sysid.identify.change.shared_posterior import SharedPosterior
 from safe_sysid.identify.momentum_observation import ObservationSettings
 from safe_sysid.model.grasp import GraspError
+from safe_sysid.model.held_body import placed
 from safe_sysid.model.inertia import moved
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel

@@ -123,6 +123,23 @@ def test_what_a_sensor_cannot_be_is_named(rng, tmp_path):
         identify_payload(files[1], 'ur5e', SENSOR)
 
 
+def test_a_sensor_that_is_dead_is_refused(rng, tmp_path):
+    sensor = Sensor(rng)
+    files = [sensor.table(tmp_path / f'{i}.csv', body, 15.0) for i, body in enumerate(BODIES)]
+    header, *rows = files[1].read_text('utf-8').splitlines()
+    table = np.loadtxt(rows, delimiter=',')
+    for dead, channels in ((slice(7, 13), 'force x'), (9, 'force z')):
+        of_it = table.copy()
+        of_it[:, dead] = 0.0
+        np.savetxt(tmp_path / 'dead.csv', of_it, '%.9g', ',', header=header, comments='')
+        for pair in (('dead.csv', '0.csv'), ('1.csv', 'dead.csv')):
+            loaded, empty = (tmp_path / name for name in pair)
+            with pytest.raises(
+                MeasurementError, match=rf'dead.csv: never changes.*{channels} \(0'
+            ):
+                identify_payload(loaded, 'ur5e', SENSOR, empty=empty)
+
+
 class Resting:
     """An arm that is not as described, at rest with any friction up to Coulomb's."""
 
@@ -177,3 +194,34 @@ def test_poses_that_are_too_few_are_refused(rng, tmp_path):
     loaded = arm.table(tmp_path / 'loaded.csv', BODY, 6)
     with pytest.raises(MeasurementError, match='8 or more'):
         identify_payload(loaded, 'ur5e', RecordingSettings(poses=True), empty=empty)
+
+
+def scaled(path, columns, factor):
+    """A table whose columns from a place on are times a factor."""
+    header, *rows = path.read_text('utf-8').splitlines()
+    table = np.loadtxt(rows, delimiter=',')
+    table[:, columns:] *= factor
+    np.savetxt(path, table, '%.9g', ',', header=header, comments='')
+    return path
+
+
+def test_poses_with_torques_of_nothing_are_refused(rng, tmp_path):
+    arm = Resting(rng)
+    empty, loaded = (arm.table(tmp_path / f'{i}.csv', i * BODY, 20) for i in range(2))
+    scaled(empty, 6, 0.0)
+    for held in (loaded, empty):
+        with pytest.raises(MeasurementError, match=r'0.csv: never changes .*shoulder_lift'):
+            identify_payload(held, 'ur5e', RecordingSettings(poses=True), empty=empty)
+
+
+@pytest.mark.parametrize('factor', [0.1, 10.0])
+def test_poses_in_another_unit_have_no_interval_unless_it_is_stated(factor, rng, tmp_path):
+    arm = Resting(rng)
+    files = [scaled(arm.table(tmp_path / f'{i}.csv', i * BODY, 40), 6, factor) for i in range(2)]
+    found = identify_payload(files[1], 'ur5e', RecordingSettings(poses=True), empty=files[0])
+    assert found.statistical is None and found.guaranteed is None
+    assert 'not of the size that the description predicts, shoulder_lift' in found.refused
+    stated = RecordingSettings(poses=True, gain_error=0.02, payload_mass=30.0)
+    found = identify_payload(files[1], 'ur5e', stated, empty=files[0])
+    assert found.guaranteed is not None
+    assert 'a unit of the effort was stated, but' in str(found)

@@ -28,6 +28,9 @@ class Way:
     def take_back(self):
         self._cell.is_taken_back = True
 
+    def call_off(self):
+        self._cell.is_called_off = True
+
 
 class Cell(Loop):
     """One on its way to the place, so far from it."""
@@ -35,7 +38,7 @@ class Cell(Loop):
     def __init__(self, away=0.02, within=0.05):
         super().__init__(Mode.TASK)
         self.away, self.told, self.bounds_for_change = away, '', ''
-        self.rests, self.is_taken_back = False, False
+        self.rests, self.is_taken_back, self.is_called_off = False, False, False
         self.asked = Carrying(self, Way(self), within)
 
     def figure(self, key, node='planner'):
@@ -66,6 +69,7 @@ def test_a_touch_near_the_place_is_the_end_of_the_way_and_is_said():
     outcome = cell.asked.step()
     said = 'something was touched, and the arm has stopped, 0.02 rad from the place'
     assert outcome == Outcome(True, said)
+    assert cell.is_called_off  # nothing leads on to the place once the hand is empty
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_what_an_errand_lets_go_is_placed(monkeypatch):
     """Nobody has said how large it is, and the errand says so at its end."""
     monkeypatch.setattr('safe_sysid.ros.actions.errand.knows_change', lambda _: lambda: True)
     cell = Cell(ErrandSettings(place=(3.0, 4.0)))
-    cell.loop.motion = lambda: None
+    cell.loop.measured = None
     loop, told = cell.loop, cell.gripper.told
     loop.mode = Mode.IDENTIFIED
     for closes in (True, False):

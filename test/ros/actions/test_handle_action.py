@@ -34,7 +34,8 @@ class Moving(Loop):
         super().__init__()
         self.q, self.on_the_way = Q, on_the_way
 
-    def motion(self):
+    @property
+    def measured(self):
         return SimpleNamespace(position=np.array(self.q), stamp=1)
 
     def figure(self, key, node='planner'):

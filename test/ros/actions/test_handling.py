@@ -4,9 +4,10 @@ import pytest
 
 from safe_sysid.errors import MessageError
 from safe_sysid.ros.actions.asked import Outcome, Why
-from safe_sysid.ros.actions.grasping import CERTIFYING, GRIPPER_PATIENCE, Grasping
+from safe_sysid.ros.actions.grasping import GRIPPER_PATIENCE, Grasping
 from safe_sysid.ros.actions.handling import GRASP, RELEASE, Handling
 from safe_sysid.ros.actions.weighing import Weighing
+from safe_sysid.ros.watch.held_changes import CERTIFYING
 from safe_sysid.track.supervisor import Mode, Signal
 
 
@@ -149,6 +150,21 @@ def test_what_is_taken_back_before_it_is_granted_leaves_nothing_announced(is_ann
     asked.take_back()
     assert 'the gripper was not told' in asked.step().message
     assert (Signal.BRAKE in loop.asked, gripper.told) == (is_announced, [])
+
+
+def test_what_is_taken_back_does_not_wait_for_an_identifier_that_never_answers():
+    loop = Loop()
+    asked, gripper = grasping(loop)
+    loop.certified = 'yes'
+    for _ in range(2):
+        assert asked.step() is None
+    gripper.is_done = True
+    assert asked.step() is None
+    assert asked.step() is None  # it has closed, and the identifier has yet to take that
+    asked.take_back()
+    outcome = asked.step()
+    said = 'taken back, when the gripper had closed already'
+    assert (outcome.success, outcome.message) == (False, said)
 
 
 def weighing(loop, bounds, heaviest=1.0, seconds=0.0):

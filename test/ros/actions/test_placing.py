@@ -9,7 +9,7 @@ from ros.actions.test_handling import Gripper, Loop
 from safe_sysid.ros.actions.asked import PATIENCE
 from safe_sysid.ros.actions.grasping import Grasping
 from safe_sysid.ros.actions.handling import RELEASE, Handling
-from safe_sysid.ros.actions.placing import NO_SIZE, Placing
+from safe_sysid.ros.actions.placing import BETWEEN, NO_SIZE, Placing
 
 Q, STAMP = np.array([0.3, 0.4]), 7_000_000_000
 
@@ -20,10 +20,14 @@ class Placed:
     def __init__(self, has_shape=True):
         self.touched_within = 0.0
         self.has_shape, self.put_at, self.taken_at = has_shape, [], []
+        self.told = 0
 
     def put(self, q, stamp):
         self.put_at.append((tuple(q), stamp))
         return 'placed: object/7'
+
+    def tell(self):
+        self.told += 1
 
     def take(self, q):
         self.taken_at.append(tuple(q))
@@ -42,8 +46,10 @@ class Planned(Loop):
         super().__init__()
         self.certified, self.avoided = 'yes', ''
 
+        self.measured = SimpleNamespace(position=Q, stamp=STAMP)
+
     def motion(self):
-        return SimpleNamespace(position=Q, stamp=STAMP)
+        """Return nothing: a fault since the gripper has opened leaves no plan in force."""
 
     def figure(self, key, node='planner'):
         assert (key, node) == ('placed objects', 'planner')
@@ -68,13 +74,23 @@ def test_it_is_over_once_the_planner_avoids_what_was_placed():
     loop, placed = Planned(), Placed()
     asked = opened(loop, placed)
     loop.avoided = 'placed: object/77'
-    for _ in range(3):
+    for _ in range(3 * BETWEEN):
         assert asked.step() is None
     loop.avoided = 'placed: object/5, placed: object/7'
     outcome = asked.step()
     assert outcome.success
     said = 'the gripper has opened; the planner avoids it now as "placed: object/7"'
     assert outcome.message == said
+    assert placed.put_at == [((0.3, 0.4), STAMP)]
+    assert placed.told == 3  # a planner that did not hear it at first
+
+
+def test_what_is_let_go_before_anything_is_measured_is_shown_as_soon_as_it_is():
+    loop, placed = Planned(), Placed()
+    asked, loop.measured = opened(loop, placed), None
+    assert asked.step() is None
+    loop.measured = SimpleNamespace(position=Q, stamp=STAMP)
+    assert asked.step() is None
     assert placed.put_at == [((0.3, 0.4), STAMP)]
 
 

@@ -1,6 +1,7 @@
 """Actions are begun, called off and ended without anybody who waits for them."""
 
 from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 from geometry_msgs.msg import PoseStamped
 import numpy as np
@@ -12,7 +13,9 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.actions.asked import Outcome
 from safe_sysid.ros.actions.handle_action import _check_places
 from safe_sysid.ros.actions.served import Running, ServedActions
+from safe_sysid.ros.actions.silence import LONGEST
 from safe_sysid.ros.messages.request_topics import LEARNS_TO
+from safe_sysid.ros.nodes.supervisor_node import SupervisorNode
 from safe_sysid.track.supervisor import Signal
 
 ARM = RobotModel.named('two_link')
@@ -31,6 +34,22 @@ class Asked:
 
     def step(self):
         return self.outcome
+
+
+class ErrandByHand(Asked):
+    """One that begins at its first look."""
+
+    def __init__(self):
+        super().__init__()
+        self.looks, self.lasts, self.is_over, self.says = 0, 99999, False, 'grasp'
+
+    @property
+    def goes_on(self):
+        return self.looks > 0 and not self.is_over
+
+    def look(self):
+        self.looks += 1
+        self.is_over = self.looks >= self.lasts
 
 
 class Goal:
@@ -60,7 +79,13 @@ class Goal:
 def served(monkeypatch):
     monkeypatch.setattr('safe_sysid.ros.actions.served._types', lambda *_: None)
     node = SimpleNamespace(get_logger=lambda: QUIET)
-    return ServedActions(node, None, None, None)
+    return ServedActions(node, SimpleNamespace(silent=()), None, None)
+
+
+@pytest.fixture
+def errand(served):
+    served._errand = ErrandByHand()
+    return served._errand
 
 
 def begun(served, asked):
@@ -76,11 +101,68 @@ def test_an_action_is_executed_when_it_is_over(served):
     for _ in range(9):
         served.look()
     assert not goal.ended
-    assert served.is_busy
     asked.outcome = Outcome(True, 'there')
     served.look()
     assert (goal.ended, goal.result) == ('succeeded', 'there')
+
+
+def test_the_task_follows_neither_an_action_nor_an_errand(served):
     assert not served.is_busy
+    served._errand = ErrandByHand()
+    assert served.is_busy
+    served._errand, asked = None, Asked()
+    begun(served, asked)
+    assert served.is_busy
+    asked.outcome = Outcome(True, 'there')
+    served.look()
+    assert not served.is_busy
+
+
+def test_an_action_and_an_errand_go_on_one_at_a_time(served, errand, monkeypatch):
+    """They share the gripper, and what is told of it."""
+    monkeypatch.setattr('safe_sysid.ros.actions.served._refusal', lambda _, error: str(error))
+    asked = Asked()
+    begun(served, asked)
+    served.look()
+    assert errand.looks == 0  # it waits until the action is over
+    asked.outcome = Outcome(True, 'there')
+    served.look()
+    served.look()
+    assert (errand.looks, errand.goes_on) == (2, True)
+    goal = begun(served, Asked())
+    said = 'an errand goes on, grasp; one at a time'
+    assert (goal.ended, goal.result) == ('aborted', said)
+    errand.is_over = True
+    assert served.look() is False
+    assert not begun(served, Asked()).ended
+
+
+def test_an_errand_that_has_come_out_is_told_once(served, errand):
+    errand.lasts = 2
+    assert [served.look() for _ in range(4)] == [False, True, False, False]
+
+
+@pytest.mark.parametrize('node', ['planner', 'identifier'])
+def test_a_node_that_is_not_heard_any_more_ends_what_goes_on(served, errand, node):
+    """It would go on for ever; one that is started again is waited for."""
+    asked = Asked()
+    goal = begun(served, asked)
+    for silent in ((node,), (), (node,)):
+        served._loop.silent = silent
+        for _ in range(LONGEST):
+            served.look()
+        assert not asked.is_taken_back
+    served.look()
+    said = f'{node} not heard for 60 s; taken back; at rest'
+    assert (goal.ended, goal.result) == ('aborted', said)
+    assert errand.is_taken_back
+
+
+def test_actions_are_looked_at_before_any_bridge_is_heard():
+    """Else nothing would end what was accepted, nor answer who cancels it."""
+    supervisor = MagicMock(_looks=0, _supervisor=None)
+    SupervisorNode._look(supervisor)
+    supervisor._actions.look.assert_called_once()
 
 
 def test_a_canceled_action_comes_to_rest_first(served):
@@ -95,11 +177,12 @@ def test_a_canceled_action_comes_to_rest_first(served):
 @pytest.mark.parametrize('signal', list(Signal))
 def test_who_asks_for_rest_calls_off_what_was_accepted(served, signal):
     """An action that begins only now would move the arm off again."""
-    asked, errand = Asked(), Asked()
-    goal = begun(served, asked)
-    served.call_off(signal, errand)
+    asked, errand = Asked(), ErrandByHand()
+    goal, served._errand = begun(served, asked), errand
+    served.call_off(signal)
+    served._errand = None
     served.look()
-    calls_off = signal in (Signal.BRAKE, Signal.STOP, Signal.NEW_PAYLOAD)
+    calls_off = signal in (Signal.BRAKE, Signal.STOP, Signal.NEW_PAYLOAD, Signal.END)
     assert asked.is_taken_back == errand.is_taken_back == calls_off
     if calls_off:
         said = f'{signal.value} was asked for; taken back; at rest'
@@ -114,7 +197,7 @@ def test_who_asks_for_rest_calls_off_what_was_accepted(served, signal):
 def test_what_an_action_of_a_supervisor_before_wanted_is_taken_back(served):
     """Else what is left to learn would come before every goal; what begins here wants its own."""
     says, told = {LEARNS_TO: ''}, []
-    served._loop = SimpleNamespace(figure=lambda key: says.get(key, ''))
+    served._loop.figure = lambda key: says.get(key, '')
     served._requests = SimpleNamespace(tell_wanted=told.append)
     served._servers = [object()]
     served.look()
@@ -141,7 +224,7 @@ def test_a_mistake_of_ours_is_left_to_the_server_which_aborts_the_goal(served):
 
     with pytest.raises(ZeroDivisionError):  # here execute() calls at once
         served._begin(None, begin, goal)
-    assert not served.is_busy
+    assert served._running is None
 
 
 def goal_of(**changes):

@@ -9,7 +9,7 @@ import pytest
 from std_msgs.msg import String
 
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
-from safe_sysid.track.obey_probe import ProbeSettings
+from safe_sysid.track.obey_probe import Obedience, ProbeSettings
 from safe_sysid.track.probed_driver import TRUSTED, ProbedDriver
 from safe_sysid.track.supervisor import Mode
 
@@ -87,14 +87,16 @@ def test_no_law_holds_an_arm_on_a_driver_that_was_not_seen_to_obey_but_while_it_
     assert given_up(mode, is_wild=False, is_doubted=False, is_lost=True)
 
 
-def test_a_driver_is_doubted_from_when_its_probe_is_asked_for():
-    """The fault may come before the probe has seen the arm once."""
+def test_a_driver_is_doubted_until_this_process_has_seen_it_obey():
+    """That the bridge before has may be so; one that was refused is started again just as well."""
     driver = ProbedDriver(None, None, ProbeSettings(driver='probed'))
-    told(Mode.FAULT, Mode.EXCITING, driver=driver)  # as this bridge was started again
-    assert not driver.is_doubted
-    told(Mode.PROBING, Mode.IDLE, driver=driver)
-    told(Mode.FAULT, Mode.PROBING, driver=driver)
     assert driver.is_doubted
+    told(Mode.FAULT, Mode.EXCITING, driver=driver)  # as this bridge was started again
+    told(Mode.PROBING, Mode.IDLE, driver=driver)
+    told(Mode.FAULT, Mode.PROBING, driver=driver)  # before the probe has seen the arm once
+    assert driver.is_doubted
+    driver._probe = SimpleNamespace(obedience=Obedience.OBEYS)
+    assert not driver.is_doubted
     told(Mode.PROBING, Mode.IDLE, driver=(trusted := ProbedDriver(None, None, TRUSTED)))
     assert not trusted.is_doubted
 

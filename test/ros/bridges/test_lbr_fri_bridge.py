@@ -1,6 +1,7 @@
 """The bridge to an LBR, with its real messages over real middleware and a simulated arm."""
 
 from threading import Event, Thread
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from tiers import slow_after
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.bridges.fri_state import CommandMode, FriSession
+from safe_sysid.ros.bridges.lbr_fri_bridge import Session
 from safe_sysid.share import share_directory
 from safe_sysid.track.supervisor import Cause
 
@@ -204,6 +206,20 @@ def test_positions_that_become_an_echo_under_torque_are_a_fault(bridged):
     loop.wait_until(has_fault, 'the fault', lambda: cycle(robot, loop))
     loop.more = 0.0
     assert 'set open_loop: false' in loop.trouble(NAME)
+
+
+@pytest.mark.parametrize('takes_torque', [False, True])
+@pytest.mark.parametrize('is_under_torque', [False, True])
+def test_a_torque_that_the_first_state_tells_of_is_that_of_a_bridge_before(
+    takes_torque, is_under_torque
+):
+    """What is commanded later is commanded by this one."""
+    session = Session()
+    session.look()
+    assert session.has_torque is None
+    session.see(SimpleNamespace(takes_torque=takes_torque, is_under_torque=is_under_torque))
+    session.see(SimpleNamespace(takes_torque=True, is_under_torque=not is_under_torque))
+    assert session.has_torque is (takes_torque and is_under_torque)
 
 
 @pytest.mark.slow

@@ -330,7 +330,7 @@ def test_parameters_are_handed_over_before_any_node_could_be_asked(tmp_path):
     """A run whose other nodes never came up, with a recorder that was killed."""
     folder = tmp_path / 'bag'
     chosen = Choices(
-        robot='two_link', record=str(folder), lockstep=True, extra=('planner:gains.alpha:=31.0',)
+        robot='two_link', record=str(folder), lockstep=True, extra=('gains.alpha:=31.0',)
     )
     processes = processes_of('builtin_sim', chosen)
     choices = write_choices(processes, tmp_path / 'choices.yaml')

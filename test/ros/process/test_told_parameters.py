@@ -92,6 +92,21 @@ def test_the_later_file_counts_whatever_type_the_earlier_one_had(
     assert (tuple(shown) if isinstance(value, tuple) else shown) == value
 
 
+def test_files_are_found_beside_the_file_that_names_them(settings_of, tmp_path, monkeypatch):
+    """And only where it has none of that name, from where the process stands."""
+    elsewhere = tmp_path / 'elsewhere'
+    elsewhere.mkdir()
+    for folder in (tmp_path, elsewhere):
+        (folder / 'arm.yaml').write_text('')
+    (elsewhere / 'only_here.yaml').write_text('')
+    monkeypatch.chdir(elsewhere)
+    assert settings_of(choices=chosen('robot: arm.yaml'))[1].robot == str(tmp_path / 'arm.yaml')
+    rclpy.try_shutdown()
+    for name in ('only_here.yaml', 'two_link', 'nowhere.yaml'):
+        assert settings_of(choices=chosen(f'robot: {name}'))[1].robot == name
+        rclpy.try_shutdown()
+
+
 @pytest.mark.parametrize(
     ('choices', 'complaint'),
     [

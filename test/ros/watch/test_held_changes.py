@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from safe_sysid.ros.messages.codec import SECOND, stamp_of
-from safe_sysid.ros.watch.held_changes import HeldChanges, Seen, granted
+from safe_sysid.ros.watch.held_changes import CERTIFYING, HeldChanges, Seen, granted
 from safe_sysid.ros.watch.payload_events import (
     ANNOUNCE,
     ANNOUNCED_FOR,
@@ -19,7 +19,7 @@ from safe_sysid.ros.watch.payload_events import (
     TAKEN,
     TOUCHED,
 )
-from safe_sysid.track.supervisor import Cause, Mode, Signal
+from safe_sysid.track.supervisor import Cause, Mode, Signal, Situation, Supervision
 
 SETTLING = 0.5
 
@@ -85,6 +85,30 @@ def test_a_change_that_came_is_not_called_off(changes, world):
     assert world.sources == [ANNOUNCE, CHANGED]
 
 
+@pytest.mark.parametrize('mode', [Mode.HOLDING, Mode.IDENTIFIED, Mode.CHANGING])
+@pytest.mark.parametrize('cause', [None, *Cause])
+def test_nothing_is_announced_nor_granted_while_there_is_a_fault(world, mode, cause):
+    """An event that was told has to be answered first; the mode follows a look later."""
+    changes = HeldChanges(world, world, SETTLING, 2)
+    if mode is Mode.CHANGING:
+        changes.announce(1000)
+        world.takes('bounds 1')
+        changes.left(Mode.HOLDING, Mode.CHANGING, Signal.ANNOUNCE_CHANGE, 1500)
+    told = list(world.sources)
+    faults = frozenset() if cause is None else frozenset({cause})
+    asked = Situation(Signal.ANNOUNCE_CHANGE, faults, True)
+    now = replace(seen('bounds 1'), mode=mode, faults=faults)
+    answer = changes.answer(Supervision(mode), asked, now, 2000, has_shape=True)
+    if cause is None:
+        changed = mode is Mode.CHANGING
+        assert answer == ((True, granted(has_shape=True)) if changed else (False, CERTIFYING))
+        assert world.sources == [ANNOUNCE]
+        return
+    assert answer[0] is False
+    assert cause.value[0] in answer[1]
+    assert world.sources == told
+
+
 def test_the_next_announcement_waits_until_the_last_one_is_answered(changes, world):
     assert changes.may_change(seen('bounds 1'))
     changes.left(Mode.CHANGING, Mode.HOLDING, Signal.BRAKE, 2000)
@@ -110,7 +134,7 @@ def test_an_announcement_is_called_off_by_who_asks_for_rest_where_the_arm_rests_
     changes.asked(Signal.BRAKE, 1200, 0.0)
     world.takes('bounds 1')
     assert world.sources == [ANNOUNCE, CALL_OFF]
-    holding = Seen(Mode.HOLDING, frozenset(), True, '')
+    holding = RESTS
     assert changes.signal(holding, 1500, 0.0) is None
 
 
@@ -168,9 +192,106 @@ def test_a_request_of_somebody_else_from_the_far_future_stops_none_of_ours(world
     assert changes.signal(seen('bounds 1'), 3000, 0.0) is Signal.PAYLOAD_CHANGED
 
 
+@pytest.fixture
+def back(world):
+    """The clock has gone back by an hour since the last change, and another one is announced."""
+    changes = HeldChanges(world, world, SETTLING, 2)
+    for stamp in (3600 * SECOND, 3600 * SECOND, 5 * SECOND):
+        changes.announce(stamp)
+        world.takes('bounds 1')
+        changes.left(Mode.HOLDING, Mode.CHANGING, Signal.ANNOUNCE_CHANGE, stamp)
+        if stamp > 5 * SECOND:
+            changes.asked(Signal.PAYLOAD_CHANGED, stamp, 0.0)
+            changes.left(Mode.CHANGING, Mode.HOLDING, Signal.PAYLOAD_CHANGED, stamp)
+            world.takes('')
+    return changes
+
+
+def test_after_the_clock_went_back_a_refusal_is_heard(back, world):
+    told = {'outcome': 'NONE_CERTIFIED', 'found': 'torque of joint_2'}
+    world.figures |= {'said at [ns]': str(4 * SECOND), **told}
+    assert back.signal(seen('bounds of before'), 7 * SECOND, 0.0) is None
+    world.figures['said at [ns]'] = str(6 * SECOND)
+    assert back.signal(seen('bounds of before'), 7 * SECOND, 0.0) is Signal.BRAKE
+    assert 'torque of joint_2' in back.refusal
+
+
+def test_after_the_clock_went_back_an_event_is_heard(back, world):
+    world.figures[SEEN] = str(4 * SECOND)
+    assert back.signal(seen('bounds 1'), 6 * SECOND, 0.0) is None
+    world.figures[SEEN] = str(7 * SECOND)
+    assert back.signal(seen('bounds 1'), 8 * SECOND, 0.0) is Signal.PAYLOAD_CHANGED
+
+
+def test_no_two_requests_in_a_row_have_one_name(world, back):
+    back.asked(Signal.PAYLOAD_CHANGED, 5 * SECOND, 0.0)
+    names = [stamp_of(each.header.stamp) for each in world.told]
+    assert len(set(names)) == len(names)
+    assert names[-2:] == [5 * SECOND, 5 * SECOND + 1]
+
+
 def test_what_has_no_shape_is_said_where_it_may_be_picked():
     assert 'keep the arm clear of obstacles, not what it picks' in granted(has_shape=False)
     assert 'clear' not in granted(has_shape=True)
+
+
+NOTICED = Seen(Mode.FAULT, frozenset({Cause.CHANGE_NOTICED}), True, '', cause=Cause.CHANGE_NOTICED)
+RESTS = Seen(Mode.HOLDING, frozenset(), True, '')
+
+
+@pytest.fixture
+def noticed(world):
+    """A load was dropped while the arm learned; nobody had announced it."""
+    changes = HeldChanges(world, world, SETTLING, 2)
+    changes.left(Mode.EXCITING, Mode.FAULT, None, 1000)
+    world.figures |= {IS_LOAD: 'True'}
+    return changes
+
+
+def goes_on(noticed):
+    assert noticed.signal(NOTICED, 2000, 0.0) is Signal.GO_ON
+    noticed.left(Mode.FAULT, Mode.HOLDING, Signal.GO_ON, 2000)
+
+
+def test_after_a_change_the_arm_goes_on_once_the_identifier_has_bounds_for_it(noticed, world):
+    goes_on(noticed)
+    assert noticed.signal(RESTS, 2050, 0.0) is None
+    world.takes('')
+    assert noticed.signal(RESTS, 2100, 0.0) is Signal.EXCITE
+    assert noticed.signal(RESTS, 2150, 0.0) is None
+
+
+@pytest.mark.parametrize('by', [Signal.BRAKE, Signal.STOP, Signal.NEW_PAYLOAD])
+def test_who_asks_for_rest_meanwhile_gets_it(noticed, world, by):
+    goes_on(noticed)
+    noticed.asked(by, 2050, 0.0)
+    world.takes('')
+    assert noticed.signal(RESTS, 2100, 0.0) is None
+
+
+def test_another_fault_meanwhile_and_who_resets_it_move_nothing(noticed, world):
+    goes_on(noticed)
+    noticed.left(Mode.HOLDING, Mode.FAULT, None, 2050)
+    world.takes('')
+    noticed.left(Mode.FAULT, Mode.HOLDING, Signal.RESET_FAULT, 9000)
+    assert noticed.signal(RESTS, 9050, 0.0) is None
+
+
+def test_after_a_fault_of_another_cause_nothing_is_told_and_nobody_says_that_it_goes_on(
+    noticed, world
+):
+    """The first cause is gone, and forbids going on all the same; a reset moves nothing."""
+    other = replace(NOTICED, cause=Cause.COMMAND_REFUSED)
+    assert noticed.why_it_stays(other) == 'COMMAND_REFUSED came first'
+    assert noticed.signal(other, 2000, 0.0) is None
+    assert (world.told, noticed.count) == ([], 0)
+
+
+def test_going_on_that_was_not_granted_is_not_made_up_for_by_a_reset(noticed, world):
+    assert noticed.signal(NOTICED, 2000, 0.0) is Signal.GO_ON
+    world.takes('')
+    noticed.left(Mode.FAULT, Mode.HOLDING, Signal.RESET_FAULT, 9000)
+    assert noticed.signal(RESTS, 9050, 0.0) is None
 
 
 AT_PLACE = Seen(Mode.FAULT, frozenset({Cause.CHANGE_NOTICED}), True, '', expects_touch=True)
@@ -190,7 +311,7 @@ def test_a_touch_of_the_place_leads_to_holding_and_to_no_motion(touching, world)
     assert world.sources == [TOUCHED]
     touching.left(Mode.FAULT, Mode.HOLDING, Signal.GO_ON, 2000)
     world.takes('bounds 1')
-    holding = Seen(Mode.HOLDING, frozenset(), True, '')
+    holding = RESTS
     assert touching.signal(holding, 2100, 0.0) is None
     touching.announce(2200)
     touching.left(Mode.HOLDING, Mode.CHANGING, Signal.ANNOUNCE_CHANGE, 2300)
@@ -206,6 +327,7 @@ def test_a_touch_of_the_place_leads_to_holding_and_to_no_motion(touching, world)
         replace(AT_PLACE, faults=frozenset({Cause.CHANGE_NOTICED, Cause.OBSTACLE})),
         replace(AT_PLACE, faults=frozenset({Cause.CHANGE_NOTICED, Cause.CONTRADICTION})),
         replace(AT_PLACE, faults=frozenset({Cause.TRACKING})),
+        replace(AT_PLACE, cause=Cause.COMMAND_REFUSED),
     ],
 )
 def test_elsewhere_and_with_other_faults_it_waits_for_a_person(touching, world, seen):

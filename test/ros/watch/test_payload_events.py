@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from sensor_msgs.msg import JointState, TimeReference
 from std_msgs.msg import Header
@@ -27,9 +28,13 @@ from safe_sysid.ros.watch.payload_events import (
     HoldSettings,
     PayloadEvents,
 )
+from safe_sysid.sets.interval import Interval
 
-NEXT = HeldNext('bounds of the next', 'the next')
-BOTH = SimpleNamespace(end_effector_bounds='bounds of both', end_effector='between')
+NEXT = HeldNext(Interval(np.ones(10), np.full(10, 2.0)), np.full(10, 1.5))
+# What an estimate says, of what was held or, where a change was announced, of both bodies.
+BOTH = SimpleNamespace(
+    end_effector_bounds=Interval(np.full(10, 3.0), np.full(10, 5.0)), end_effector=np.full(10, 4.5)
+)
 MARGIN = round(0.03 * SECOND)
 WINDOW = 10
 NEWEST = 100 * SECOND
@@ -42,7 +47,7 @@ class Identifier:
     has_fault = False
 
     def __init__(self):
-        self.told, self.found = [], None
+        self.told, self.said, self.found = [], [], None
         self.estimate = BOTH
 
     @property
@@ -79,7 +84,8 @@ def events(identifier, monkeypatch):
     monkeypatch.setattr('safe_sysid.ros.watch.payload_events.name_of', lambda _: 'bounds 1')
     node = SimpleNamespace(create_subscription=lambda *_: None)
     settings = HoldSettings(FingerSettings('finger', 0.0, 1.0))
-    events = PayloadEvents(node, identifier, NEXT, settings, lambda: None, lambda _: False)
+    told = (lambda: None, lambda _: False, lambda: identifier.said.append(SEEN))
+    events = PayloadEvents(node, identifier, NEXT, settings, *told)
     events.note_sample(JointState(), NEWEST)
     return events
 
@@ -105,6 +111,23 @@ def test_samples_on_either_side_of_an_event_are_of_different_bodies(events, iden
     expected = ('change', NEWEST - 1000 - room, NEWEST - 1000 + room, NEXT.bounds, NEXT.nominal)
     assert identifier.told == [('doubt',), expected]
     assert events.change() is None
+
+
+@pytest.mark.parametrize('is_told', [True, False])
+@pytest.mark.parametrize('kinds', [(Kind.DROPPED,), (Kind.PICKED,), (Kind.PICKED, Kind.DROPPED)])
+def test_what_nobody_told_may_be_a_false_alarm_and_what_was_held_be_held_still(
+    events, identifier, kinds, is_told
+):
+    if is_told:
+        event(events, NEWEST)
+    identifier.found = noticed(*kinds)
+    assert events.figures()[IS_LOAD]
+    ask(events, GO_ON, 1, NEWEST)
+    kind, *_, bounds, nominal = identifier.told[-1]
+    assert kind == 'change'
+    assert bounds.contains(NEXT.bounds)
+    assert bounds.contains(nominal)
+    assert bounds.contains(BOTH.end_effector_bounds) is not is_told
 
 
 @pytest.mark.parametrize(
@@ -199,7 +222,68 @@ def test_an_event_before_a_change_is_granted_counts_where_that_is_called_off(eve
     assert events.change().before == NEWEST + 10 + MARGIN
     ask(events, ANNOUNCE, 3, NEWEST)
     ask(events, CALL_OFF, 4, NEWEST)
+    assert ('trust',) not in identifier.told  # nobody has answered it yet
+    assert events.change().before == NEWEST + 10 + MARGIN
+    ask(events, GO_ON, 5, NEWEST)
+    ask(events, ANNOUNCE, 6, NEWEST)
+    ask(events, CALL_OFF, 7, NEWEST)
     assert identifier.told[-1] == ('trust',)
+
+
+@pytest.mark.parametrize('what', [MAY_HAVE_CHANGED, CHANGED])
+@pytest.mark.parametrize('is_told_before', [True, False])
+@pytest.mark.parametrize('ago', [SECOND // 5, SECOND // 2])
+def test_since_an_event_that_nobody_has_answered_no_sample_is_of_the_body_before(
+    events, identifier, what, is_told_before, ago
+):
+    """A supervisor that has not heard of it has a change announced."""
+    if is_told_before:
+        event(events, NEWEST - ago)
+    ask(events, ANNOUNCE, 1, NEWEST)
+    if not is_told_before:
+        event(events, NEWEST - ago)
+    ask(events, what, 2, NEWEST + SECOND)
+    _, after, before, *_ = identifier.told[-1]
+    assert after == NEWEST - ago - MARGIN - WINDOW
+    assert before == NEWEST + SECOND
+    assert events.change() is None
+
+
+def test_an_event_before_an_announcement_is_said_again_where_that_is_called_off(
+    events, identifier
+):
+    event(events, NEWEST - SECOND // 5)
+    told = events.change()
+    ask(events, ANNOUNCE, 1, NEWEST)
+    assert events.change() is None
+    ask(events, CALL_OFF, 2, NEWEST)
+    assert ('trust',) not in identifier.told
+    assert events.change() == told
+
+
+def test_since_torques_show_a_change_no_sample_is_of_the_body_before(events, identifier):
+    ask(events, ANNOUNCE, 1, NEWEST)
+    identifier.found = noticed(Kind.DROPPED)
+    ask(events, CHANGED, 2, NEWEST + SECOND)
+    assert identifier.told[-1][1] == identifier.found.after - WINDOW
+
+
+def test_what_is_told_between_a_touch_and_its_release_is_not_forgotten(events):
+    touch(events, NEWEST - SECOND)
+    ask(events, TOUCHED, 1, NEWEST)
+    event(events, NEWEST + 1000)
+    ask(events, ANNOUNCE, 2, NEWEST + SECOND // 2)
+    ask(events, CALL_OFF, 3, NEWEST + SECOND // 2)
+    assert events.change().before == NEWEST + 1000 + MARGIN
+
+
+@pytest.mark.parametrize('is_announced', [True, False])
+def test_the_supervisor_hears_of_an_event_at_once(events, identifier, is_announced):
+    if is_announced:
+        ask(events, ANNOUNCE, 1, NEWEST)
+    event(events, NEWEST)
+    event(events, NEWEST)  # told again
+    assert len(identifier.said) == 1
 
 
 @pytest.mark.parametrize('what', [MAY_HAVE_CHANGED, CHANGED])

@@ -49,6 +49,26 @@ def test_it_does_not_wait_for_ever_where_time_stands_still_as_nothing_is_heard(e
     assert looks_until_over(ending, Mode.RELEASING, pace=None) <= PATIENCE + 1
 
 
+@pytest.mark.parametrize('between', [11, 17, 40])
+@pytest.mark.parametrize('step', [0, 10**6])
+def test_samples_that_are_far_between_are_no_silence(ending, between, step):
+    """In lockstep on a busy machine: none for some looks, then one, 1 ms later or at once."""
+    stamp, since = 10**9, 0
+    for look in range(1, 20 * PATIENCE):
+        since = 0 if look % between == 0 else since + 1
+        stamp += step if since == 0 else 0
+        is_silent = since * PERIOD > 0.5
+        assert not ending.is_over(Mode.RELEASING, False, None if is_silent else stamp)
+
+
+@pytest.mark.parametrize('mode', [Mode.BRAKING, Mode.FAULT])
+def test_in_lockstep_a_bridge_that_is_gone_keeps_nobody_for_ever(ending, mode, capsys):
+    """There nothing is stale, as time may stand still as long as it has to."""
+    assert looks_until_over(ending, mode, pace=0.0) is None
+    assert looks_until_over(ending, mode, pace=None) == PATIENCE + 1
+    assert 'the driver goes on with the last torque' in ''.join(capsys.readouterr())
+
+
 def test_a_bridge_that_is_gone_is_waited_for_in_any_mode(ending):
     assert looks_until_over(ending, Mode.TASK) is None
     assert looks_until_over(ending, Mode.TASK, is_stale=True, pace=None) == PATIENCE + 1

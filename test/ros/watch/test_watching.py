@@ -8,8 +8,9 @@ from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process
 from safe_sysid.ros.watch.cycle_monitor import CycleMonitor, CycleSettings
 from safe_sysid.ros.watch.health import NodeStatus
 from safe_sysid.ros.watch.heartbeats import MOST, Heartbeats
+from safe_sysid.ros.watch.run_ending import RunEnding
 from safe_sysid.ros.watch.sample_gate import SampleGate
-from safe_sysid.track.supervisor import Cause
+from safe_sysid.track.supervisor import Cause, Mode
 
 
 def heard(name, pid='1', faults=(), **figures):
@@ -100,6 +101,19 @@ def test_nodes_that_fall_silent_are_named_and_their_figures_stay():
     assert nodes.figure('planner', 'found') == 'x'
     assert nodes.figure('planner', 'nothing') is None
     assert nodes.any_figure('found') == 'x'
+
+
+def test_a_node_that_has_gone_does_not_speak_for_the_one_in_its_place():
+    """Its arm was in other hands; that of the bridge of now is not."""
+    nodes = Heartbeats('/', silence=2.0)
+    nodes.hear(heard('/builtin_sim_bridge', released='True'), 0.0)
+    nodes.hear(heard('/ros2_control_bridge', released='False'), 2.1)
+    assert nodes.any_figure('released') == 'False'
+    assert RunEnding(nodes).is_released(Mode.RELEASING) is False
+    nodes.hear(heard('/builtin_sim_bridge', released='True'), 5.0)
+    assert nodes.any_figure('released') == 'True'
+    nodes.hear(heard('/controller'), 50.0)
+    assert nodes.any_figure('released') == 'True'  # all that anybody has said
 
 
 def test_late_and_missed_cycles_are_counted():

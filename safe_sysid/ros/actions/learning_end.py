@@ -1,0 +1,37 @@
+"""LearningEnd: whether learning came to an end by itself, was ended here, or by something else."""
+
+from __future__ import annotations
+
+from safe_sysid.ros.actions.asked import Loop
+from safe_sysid.track.supervisor import Mode, Signal
+
+LEARNS = (Mode.PROBING, Mode.EXCITING)
+
+
+class LearningEnd:
+    """Looks at the mode; what is seen first counts, as the loop may go on from a fault."""
+
+    def __init__(self, loop: Loop) -> None:
+        self._loop = loop
+        self._brakes = False
+        self._seen = ''
+
+    def brake(self) -> None:
+        """End it here, while it goes on."""
+        if self._loop.mode in LEARNS:
+            self._brakes = True
+            self._loop.ask(Signal.BRAKE)
+
+    def look(self) -> None:
+        """Take note of what else ends it."""
+        mode = self._loop.mode
+        if mode is Mode.FAULT or (mode is Mode.BRAKING and not self._brakes):
+            self._seen = self._seen or self._loop.sentence()
+
+    @property
+    def by_another(self) -> str:
+        """What ended it before it was known, in a sentence; empty: nothing else did."""
+        mode = self._loop.mode
+        is_known = mode is Mode.IDENTIFIED or (mode is Mode.HOLDING and self._brakes)
+        said = self._seen or ('' if is_known else self._loop.sentence())
+        return f'ended before it was known: {said}' if said else ''

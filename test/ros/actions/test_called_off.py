@@ -1,0 +1,165 @@
+"""A goal whose action has ended without success begins nothing later, whenever it is heard."""
+
+from types import SimpleNamespace
+
+import pytest
+from ros.actions.test_asked import MANY, STAMP, Loop, going, taken
+
+from safe_sysid.ros.actions.identifying import Identifying
+from safe_sysid.ros.messages.request_topics import ANSWERED, GIVEN_UP, REFUSED, TAKEN
+from safe_sysid.ros.watch.asked_task import AskedTask
+from safe_sysid.track.supervisor import Mode, Signal
+
+
+class Supervised(Loop):
+    """One that begins what is asked for on the topics, as the supervisor does."""
+
+    def __init__(self, mode):
+        super().__init__(mode)
+        self.task = AskedTask(SimpleNamespace(figure=lambda _, key: self.figure(key)))
+        self.void, self.refuses = self.task.void, False
+
+    def ask(self, signal):
+        self.asked.append(signal)
+        modes = {Signal.EXCITE: Mode.EXCITING, Signal.DO_TASK: Mode.TASK}
+        if not self.refuses:
+            self.mode = {**modes, Signal.BRAKE: Mode.HOLDING}[signal]
+        return not self.refuses, ''
+
+    def begins(self):
+        """Look for what a goal begins now, in each mode in which one may."""
+        for mode in (Mode.HOLDING, Mode.IDENTIFIED, Mode.EXCITING, Mode.HOLDING):
+            self.mode = mode
+            if signal := self.task.signal(mode):
+                self.ask(signal)
+        return self.asked
+
+    def takes(self, stamp):
+        """The planner hears of a goal, and leads there."""
+        self.says |= {ANSWERED: str(stamp), TAKEN: str(stamp)}
+
+
+def ended(asked):
+    return next(filter(None, (asked.step() for _ in range(MANY))))
+
+
+@pytest.mark.parametrize('overtakes', [True, False])
+def test_a_goal_whose_planner_was_silent_begins_nothing_when_it_is_heard(overtakes):
+    """It is withdrawn once; where that overtakes it, the planner leads there all the same."""
+    loop = Supervised(Mode.HOLDING)
+    asked, told = going(loop)
+    assert 'the planner does not answer' in ended(asked).message
+    assert [stamp for stamp in told if stamp < 0] == [-STAMP - 1]
+    loop.takes(STAMP)
+    assert loop.begins() == []
+    if not overtakes:
+        loop.says |= {ANSWERED: str(STAMP + 1), TAKEN: ''}
+        assert loop.begins() == []
+    loop.mode = Mode.TASK  # somebody starts the task: it leads nowhere that nobody asked for
+    assert loop.task.signal(loop.mode) is (Signal.BRAKE if overtakes else None)
+
+
+def test_a_goal_that_could_not_begin_begins_nothing_once_it_could():
+    """A node was inactive, say, and somebody activates it after the action was aborted."""
+    loop = Supervised(Mode.HOLDING)
+    loop.refuses = True
+    asked, told = going(loop)
+    assert asked.step() is None
+    loop.takes(STAMP)
+    assert ended(asked).message == 'the task does not begin'
+    assert told == [STAMP, -STAMP - 1]
+    assert loop.begins() == []
+
+
+def test_a_goal_that_the_mode_left_before_it_was_answered_begins_nothing_later():
+    loop = Supervised(Mode.HOLDING)
+    asked, told = going(loop)
+    assert asked.step() is None
+    loop.mode = Mode.EXCITING  # somebody else has it learn
+    assert 'Nothing was begun' in asked.step().message
+    assert told == [STAMP, -STAMP - 1]
+    loop.takes(STAMP)
+    assert loop.begins() == []
+
+
+def test_a_goal_that_is_taken_back_begins_nothing_however_late_the_planner_answers():
+    loop = Supervised(Mode.HOLDING)
+    asked, _ = going(loop)
+    assert asked.step() is None
+    asked.take_back()
+    loop.takes(STAMP)
+    assert loop.task.signal(loop.mode) is None
+    loop.says |= {ANSWERED: '', TAKEN: ''}
+    assert ended(asked).message == 'taken back; at rest'
+    loop.takes(STAMP)
+    assert loop.begins() == []
+
+
+def test_what_is_taken_back_before_it_was_told_takes_no_goal_of_others_away():
+    loop = Supervised(Mode.HOLDING)
+    asked, told = going(loop)
+    asked.take_back()
+    assert asked.step().message == 'taken back; at rest'
+    assert told == []
+
+
+def test_a_goal_that_a_fault_has_ended_is_withdrawn():
+    """Else the task would lead there once somebody has reset the fault and learnt."""
+    loop = Loop(Mode.IDENTIFIED)
+    asked, told = going(loop)
+    taken(loop, asked)
+    loop.mode, loop.rests = Mode.FAULT, True
+    assert not asked.step().success
+    assert (told, loop.void_goals) == ([STAMP, -STAMP - 1], [STAMP])
+
+
+@pytest.mark.parametrize(
+    'says',
+    [
+        {ANSWERED: str(STAMP), REFUSED: f'{STAMP} out of reach'},
+        {ANSWERED: str(STAMP), TAKEN: str(STAMP), GIVEN_UP: f'{STAMP} no way'},
+        {ANSWERED: str(STAMP + 7), TAKEN: str(STAMP + 7)},
+    ],
+)
+def test_where_the_planner_leads_elsewhere_or_nowhere_nothing_is_withdrawn(says):
+    """A withdrawal takes away whatever goal there is, one of somebody else too."""
+    loop = Loop(Mode.HOLDING)
+    asked, told = going(loop)
+    assert asked.step() is None
+    loop.says |= {ANSWERED: str(STAMP), TAKEN: str(STAMP)}
+    if says[ANSWERED] != str(STAMP) or GIVEN_UP in says:
+        assert asked.step() is None
+        loop.mode = Mode.TASK
+        assert asked.step() is None
+        loop.mode = Mode.IDENTIFIED
+    loop.says |= {TAKEN: '', **says}
+    assert not asked.step().success
+    assert (told, loop.void_goals) == ([STAMP], [STAMP])
+
+
+@pytest.mark.parametrize('is_told', [True, False])
+def test_what_is_taken_back_in_idle_needs_no_arm_that_rests(is_told):
+    """Nobody hears of the arm before there is a bridge; without torque we do not move it."""
+    loop = Loop(Mode.HOLDING)
+    asked, _ = going(loop)
+    if is_told:
+        assert asked.step() is None
+    loop.mode, loop.rests = Mode.IDLE, False
+    asked.take_back()
+    loop.says[ANSWERED] = str(STAMP + 1)
+    assert asked.step().message == 'taken back; at rest'
+    learns = Identifying(Loop(Mode.IDLE), [0.3], 0.0, lambda: ([], []), lambda _: None)
+    learns._loop.rests = False
+    assert learns.step() is None
+    learns.take_back()
+    assert learns.step().message.startswith('taken back')
+
+
+@pytest.mark.parametrize('mode', [Mode.RELEASING, Mode.ENDED])
+def test_what_is_taken_back_as_the_run_ends_waits_for_no_planner(mode):
+    loop = Loop(Mode.IDENTIFIED)
+    asked, _ = going(loop)
+    taken(loop, asked)
+    asked.take_back()
+    loop.mode, loop.rests = mode, True
+    assert asked.step().message == 'taken back; at rest'
