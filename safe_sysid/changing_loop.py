@@ -194,6 +194,8 @@ class ChangingLoop:
         if self._announced is None:
             raise BoundError('no change was announced and granted; announce it, or tell it')
         measurement, held = self._robot.measure(), self._announced
+        if self._told is not None:  # of before, perhaps; it is answered itself afterwards
+            after = min(after, self._told.apart(self._identifier.longest_window).after)
         change = Change.told(min(after, self._since), max(before, measurement.stamp))
         most, V_M = self._most_energy, self._planner.gains.V_M
         self._announced = None
@@ -354,6 +356,8 @@ class ChangingLoop:
             return 'the arm has no plan yet that it could stand on'
         if self.is_held:
             return 'the arm is held after a change until somebody has looked'
+        if self._told is not None or self._identifier.has_noticed:
+            return 'what is held has changed, as was told or noticed, which is answered first'
         plan, speed = self._last.result.in_force, float(np.abs(measurement.velocity).max())
         now = self._planner.clock.seconds(measurement.stamp)
         stands = now >= plan.end_time or not np.any(

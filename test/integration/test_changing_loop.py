@@ -190,6 +190,24 @@ def test_an_announced_change_is_granted_at_rest_and_the_bounds_after_it_hold():
     assert arm.broken == []
 
 
+@pytest.mark.parametrize('is_told_before', [True, False])
+def test_what_was_told_is_answered_whatever_is_announced(is_told_before):
+    """Nothing is granted before; told later, no sample since is of the body before."""
+    arm = resting()
+    told = arm.stamp - 50 * MILLISECOND
+    if is_told_before:
+        arm.loop.tell(told, told)
+        answer = arm.loop.announce()
+        assert not answer.is_granted
+        assert 'as was told' in answer.sentence
+        return
+    assert arm.loop.announce().is_granted
+    arm.loop.tell(told, told)
+    outcome = arm.loop.changed(arm.stamp, arm.stamp)
+    window = arm.loop._identifier.longest_window
+    assert outcome.change.after == told - 30 * MILLISECOND - window
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize('seed', range(3))
 def test_a_picked_object_is_carried_and_put_down_as_announced(seed):

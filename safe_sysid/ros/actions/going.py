@@ -53,7 +53,9 @@ class Going:
             self._loop.void(self._stamp)
 
     def call_off(self) -> None:
-        """See to it that the goal begins nothing later."""
+        """See to it that the goal begins nothing later; one that is given up cannot."""
+        if self._loop.figure(GIVEN_UP).partition(' ')[0] == str(self._stamp):
+            return
         self._loop.void(self._stamp)
         if self._may_lead_there and not self._is_withdrawn:
             self._take_away()
@@ -109,8 +111,6 @@ class Going:
     @property
     def _may_lead_there(self) -> bool:
         """Whether the planner leads there, or has yet to hear that it is to."""
-        if self._loop.figure(GIVEN_UP).partition(' ')[0] == str(self._stamp):
-            return False
         if self._is_taken or self._loop.figure(ANSWERED) == str(self._stamp):
             return self._loop.figure(TAKEN) == str(self._stamp)
         return self._is_told_of

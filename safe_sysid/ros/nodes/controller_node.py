@@ -37,6 +37,7 @@ from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, settle_memory
 from safe_sysid.ros.process.warm_up import warm_up_law
+from safe_sysid.ros.watch.bodies_energy import BodiesEnergy, bodies_of
 from safe_sysid.ros.watch.clock_skew import ClockSkew
 from safe_sysid.ros.watch.cycle_monitor import CycleMonitor, CycleSettings
 from safe_sysid.ros.watch.energy_excess import BEYOND_V_M, EnergyExcess
@@ -92,7 +93,7 @@ class ControllerNode(ConfiguredNode):
         self._gate = SampleGate.of(settings.is_lockstep, ('parameter_estimate', 'planned'))
         self._order, self._sources = SampleOrder(), SinglePublisherCheck()
         self._cycles = CycleMonitor(settings.cycle, settings.period)
-        self._skew, self._excess = ClockSkew(), EnergyExcess()
+        self._skew, self._excess, self._bodies = ClockSkew(), EnergyExcess(), BodiesEnergy()
         self._estimate = arm.prior
         self._mode: Mode | None = None
         self._mode_heard = 0.0
@@ -226,6 +227,7 @@ class ControllerNode(ConfiguredNode):
             self._succession.decline(t, reason)
         plan = self._succession.step(t, measurement, self._estimate)
         if plan is not None and plan is not before and self._plan_clock is not None:
+            self._bodies.begin(bodies_of(plan, self._estimate))
             notice = notice_of(plan, self._plan_clock, str(plan.certificate))
             self._in_force.publish(plan_message(notice, self._arm.model.layout.joint_names))
         return plan
@@ -242,6 +244,9 @@ class ControllerNode(ConfiguredNode):
     def _watch_energy(self, stamp: int) -> None:
         assert self._controller is not None
         energy, V_M = self._controller.least_energy, self._arm.gains.V_M
+        is_beyond = self._bodies.step(stamp, self._controller.most_energy / V_M)
+        if is_beyond and self._mode is Mode.CHANGING:
+            self._health.announce()
         if self._excess.step(stamp, energy, V_M):
             self.get_logger().warning(self._excess.trouble)
             self._health.announce()
@@ -257,6 +262,7 @@ class ControllerNode(ConfiguredNode):
     def _follow_none(self) -> None:
         self._succession.reset()
         self._excess.forget()
+        self._bodies.begin('')
         self._lost_track = False
         self._in_force.publish(JointTrajectory())
 
@@ -353,6 +359,7 @@ class ControllerNode(ConfiguredNode):
             'stamps slow [ppm]': round(1e6 * self._skew.share),
             'torques seen after [ms]': self._seen_after,
             BEYOND_V_M: self._excess.trouble,
+            **self._bodies.figures(),
         }
         present = frozenset(cause for cause, sentence in faults.items() if sentence)
         return Condition(trouble, present, figures)

@@ -212,7 +212,8 @@ class SupervisorNode(ConfiguredNode):
         """Whether a request was granted, and what it led to."""
         if self._supervisor is None:
             return False, 'the bridge has not been heard yet; is one running?'
-        if refusal := self._activation.refusal(signal) or self._handed_over.refusal(signal):
+        refusal = self._activation.refusal(signal) or self._handed_over.refusal(signal)
+        if refusal := refusal or self._task.refusal(signal):
             return False, refusal
         self._take_sample()
         if signal is Signal.EXCITE and self._obedience is Obedience.UNKNOWN:
@@ -226,7 +227,7 @@ class SupervisorNode(ConfiguredNode):
                 False,
                 'no joint state was heard, so nobody knows from which on it is another one',
             )
-        if signal is Signal.PAYLOAD_CHANGED and not self._changes.may_change(self._seen()):
+        if signal is Signal.PAYLOAD_CHANGED and not self._changes.was_allowed(self._seen()):
             return False, 'what is held may not change now: announce_change has to be granted'
         situation = Situation(signal, present, self.is_at_rest(), self.is_change_pending)
         if signal is Signal.ANNOUNCE_CHANGE:
@@ -238,7 +239,14 @@ class SupervisorNode(ConfiguredNode):
             self._payload.begin(self._stamp, self._age)
         if granted:
             self._changes.asked(signal, self._stamp, self._age)
-        return granted, self._now.refusal or str(self._now)
+        return granted, self._now.refusal or self._led_to()
+
+    def _led_to(self) -> str:
+        """Return what a request led to."""
+        if not (doubt := self._changes.doubt):
+            return str(self._now)
+        self.get_logger().warning(doubt)
+        return f'{self._now}; {doubt}'
 
     @property
     def _age(self) -> float:
@@ -256,8 +264,8 @@ class SupervisorNode(ConfiguredNode):
         counts = plan is not None and (rests or not self._settings.is_lockstep)
         certified_for = plan.certified_for if plan is not None and counts else ''
         expected = self._actions.expects_touch
-        faults, cause = self._faults(), self._now.cause
-        return Seen(self._now.mode, faults, rests, certified_for, expected, cause)
+        now = self._now.mode, self._faults(), rests, certified_for, expected, self._now.cause
+        return Seen(*now, self._stamp)
 
     def _look(self) -> None:
         """Faults, rest, and what has been done."""
@@ -285,6 +293,7 @@ class SupervisorNode(ConfiguredNode):
             )
         self._turn(Situation(signal, self._faults(), self.is_at_rest()))
         follows = self._settings.task_follows and not self._actions.is_busy
+        follows = follows and not self._task.refusal(Signal.DO_TASK)
         if signal is Signal.BOUNDS_SETTLED and follows:  # nobody does anything in between
             self._turn(Situation(Signal.DO_TASK, self._faults(), self.is_at_rest()))
         self._modes.publish(String(data=self._now.mode.value))
@@ -447,8 +456,8 @@ class SupervisorNode(ConfiguredNode):
             trouble = self.sentence()
         elif self._supervisor is None:
             trouble = 'the bridge has not been heard yet'
-        elif self._changes.refusal:
-            trouble = self._changes.refusal
+        elif said := self._changes.refusal or self._changes.doubt:
+            trouble = said
         elif self._payload.is_pending:
             trouble = 'the identifier has not taken new_payload yet; it is told again'
         elif said := self._in_force.trouble(self.now) or self.figure(BEYOND_V_M, 'controller'):

@@ -33,6 +33,16 @@ class AskedTask:
         """Have the goal of this stamp begin nothing, and end a task that leads there."""
         self._void.append(str(stamp))
 
+    def refusal(self, signal: Signal) -> str:
+        """Why the task does not begin yet; empty if it may."""
+        goal = self._nodes.figure('planner', TAKEN) or ''
+        if signal is not Signal.DO_TASK or goal not in self._void:
+            return ''
+        return (
+            f'the planner leads to the goal of stamp {goal} ns, whose action has ended; it is '
+            'told so, else publish another goal, or one without names'
+        )
+
     def signal(self, mode: Mode) -> Signal | None:
         """Return what is asked for now."""
         goal = self._nodes.figure('planner', TAKEN) or ''

@@ -1,13 +1,14 @@
 """HeldChanges: what a supervisor asks of the identifier when what is held changes, and then does.
 
 Announced: the identifier gives bounds for what is held and what may be held next, in mode changing
-the planner stands still on a plan that is certified for them, and once the arm follows that plan
-what is held `may change`. Where it may have changed and nobody says that it has, bounds stay those
-for both; so they do where a supervisor was started again meanwhile. Not announced: after the
-fault the arm goes on by itself, at rest, where nothing but a load explains the change, at most
-`most` times until a person asks for something. Whether it may move is for the planner then: it
-certifies standing for the new bounds first, with V of every body in them at most V_M at the
-measured state.
+the planner stands still on a plan that is certified for them, and once the arm follows that plan,
+with V of every body in them at most V_M, what is held `may change`. An event of before is no
+answer to that: the change is called off, and told again. Where it may have changed and nobody says
+that it has, bounds stay those for both; so they do where a supervisor was started again meanwhile.
+Not announced: after the fault the arm goes on by itself, at rest, where nothing but a load
+explains the change, at most `most` times until a person asks for something. Whether it may move is
+for the planner then: it certifies standing for the new bounds first, with V of every body in them
+at most V_M at the measured state.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ from std_msgs.msg import Header
 from safe_sysid.plan.result import FAILED
 from safe_sysid.ros.messages.codec import SECOND, time_of
 from safe_sysid.ros.messages.qos import STATE
+from safe_sysid.ros.watch.bodies_energy import told_energy
 from safe_sysid.ros.watch.heartbeats import Heartbeats
 from safe_sysid.ros.watch.payload_events import (
     ANNOUNCE,
     ANNOUNCED_FOR,
     CALL_OFF,
     CHANGED,
+    FIRST,
     GO_ON,
     IS_LOAD,
     MAY_BE_TOUCH,
@@ -49,6 +52,7 @@ from safe_sysid.track.supervisor import (
 
 MOVED = (Mode.EXCITING, Mode.TASK)  # modes from which the loop goes on
 CERTIFYING = 'standing is being certified for what may be held next; ask again'
+EARLY = 'what is held changed before it was granted, as an event has told'
 FAILURES = frozenset(outcome.name for outcome in FAILED)
 
 
@@ -73,11 +77,12 @@ class Seen:
     certified_for: str  # name of the estimate that the plan in force is for
     expects_touch: bool = False  # whether what is held is about to stand on something
     cause: Cause | None = None  # of the fault, the first one
+    stamp: int = 0  # [ns] of the newest sample
 
     @property
-    def came_of_another(self) -> bool:
-        """Whether the fault has a first cause that no change brings, there still or not."""
-        return self.cause is not None and self.cause not in OF_A_CHANGE
+    def causes(self) -> frozenset[Cause]:
+        """All that are present, and the first one of the fault, present still or not."""
+        return self.faults if self.cause is None else self.faults | {self.cause}
 
 
 class HeldChanges:
@@ -90,10 +95,12 @@ class HeldChanges:
         self._asked_at = -1  # [ns] stamp of the newest sample then
         self._before_fault = Mode.IDLE
         self._goes_on = self._is_announcing = self._touches = False
-        self._was_allowed = False  # the change that was announced last
+        self._granted: int | None = None  # [ns] since when the announced change may be
+        self._most_energy = 0.0  # [V_M] of any body that may be held, since then
         self.count = 0
         self.announced = 0  # changes that came as was announced
         self.refusal = ''  # why what is held may not change
+        self.doubt = ''  # why the moment in which it did is not certified
         self._publisher = node.create_publisher(TimeReference, TOPIC, STATE)
 
     @property
@@ -125,6 +132,7 @@ class HeldChanges:
     def asked(self, signal: Signal, stamp: int, age: float) -> None:
         """Tell the identifier of what a person was granted; the newest sample has this age [s]."""
         self.count, self._goes_on = 0, False
+        self.doubt = self._doubt() if signal is Signal.PAYLOAD_CHANGED else ''
         if signal is Signal.PAYLOAD_CHANGED:
             self.announced += 1
             self._ask(CHANGED, stamp, stamp + round((age + self._settling) * SECOND))
@@ -158,15 +166,46 @@ class HeldChanges:
     def announce(self, stamp: int) -> None:
         """Have bounds widened to what may be held next; then the mode is to be changing."""
         if not self._is_announcing and not self.is_pending:  # the last answer is still on its way
-            self.refusal, self._is_announcing, self._was_allowed = '', True, False
+            self.refusal = self.doubt = ''
+            self._is_announcing, self._granted, self._most_energy = True, None, 0.0
             self._ask(ANNOUNCE, stamp, stamp)
 
     def may_change(self, seen: Seen) -> bool:
         """Whether what is held may change now; once it might, nobody knows that it did not."""
-        is_known = bool(self.bounds) and not self.is_pending
-        may = is_known and seen.mode is Mode.CHANGING and seen.certified_for == self.bounds
-        self._was_allowed |= may
+        if not self._stands(seen) or self._is_early:
+            return False
+        energy = told_energy(self._nodes, self.bounds)
+        may = energy <= 1.0
+        if may and self._granted is None:
+            self._granted = seen.stamp
+        if self._granted is not None:
+            self._most_energy = max(self._most_energy, energy)
         return may
+
+    def was_allowed(self, seen: Seen) -> bool:
+        """Whether what is held may have changed as was granted, whatever V is by now."""
+        may = self.may_change(seen)
+        return may or (self._granted is not None and self._stands(seen) and not self._is_early)
+
+    def _stands(self, seen: Seen) -> bool:
+        """Whether the arm follows a plan for what is held and what may be held next."""
+        is_known = bool(self.bounds) and not self.is_pending
+        return is_known and seen.mode is Mode.CHANGING and seen.certified_for == self.bounds
+
+    @property
+    def _is_early(self) -> bool:
+        """Whether an event of before the grant was told, errors of its stamp aside."""
+        first = int(self._figure(FIRST) or -1)
+        return first >= 0 and (self._granted is None or first < self._granted)
+
+    def _doubt(self) -> str:
+        """Why the moment of a change that was granted is not certified; empty if it is."""
+        if self._most_energy <= 1.0:
+            return ''
+        return (
+            f'V may have been {self._most_energy:.3g} V_M when what is held changed: that moment '
+            'is certified for the body before only'
+        )
 
     def left(self, before: Mode, now: Mode, by: Signal | None, stamp: int) -> None:
         """Take note of a mode that was left; a change that could not come is called off."""
@@ -176,7 +215,7 @@ class HeldChanges:
             self._ask(CALL_OFF, stamp, stamp)
         self._touches &= before is not Mode.HOLDING
         is_called_off = before is Mode.CHANGING and by is not Signal.PAYLOAD_CHANGED
-        if is_called_off and self._was_allowed:
+        if is_called_off and self._granted is not None:
             self._ask(MAY_HAVE_CHANGED, stamp, stamp + round(self._settling * SECOND))
         elif is_called_off or (self._is_announcing and now is not Mode.CHANGING):
             self._ask(CALL_OFF, stamp, stamp)
@@ -209,8 +248,7 @@ class HeldChanges:
     def may_have_touched(self, seen: Seen) -> bool:
         """Whether nothing is the matter but what a touch brings."""
         is_noticed = Cause.CHANGE_NOTICED in seen.faults
-        is_alone = seen.faults <= {Cause.CHANGE_NOTICED, Cause.TRACKING}
-        is_alone &= not seen.came_of_another
+        is_alone = seen.causes <= {Cause.CHANGE_NOTICED, Cause.TRACKING}
         return is_noticed and is_alone and self._figure(MAY_BE_TOUCH) == 'True'
 
     def why_it_stays(self, seen: Seen) -> str:
@@ -219,9 +257,7 @@ class HeldChanges:
             return 'nobody says that what is held has changed'
         if self._before_fault is Mode.IDLE:
             return 'no torque was given before'
-        if seen.cause is not None and seen.came_of_another:
-            return f'{seen.cause.name} came first'
-        others = [cause.name for cause in seen.faults - OF_A_CHANGE]
+        others = [cause.name for cause in seen.causes - OF_A_CHANGE]
         if others:
             return f'there is {", ".join(others)} as well'
         if self._figure(IS_LOAD) != 'True':
@@ -232,7 +268,10 @@ class HeldChanges:
 
     def _of_announced(self, seen: Seen) -> Signal | None:
         """Return what follows while a change is announced."""
-        if self.may_change(seen):
+        if self._is_early:
+            self.refusal = EARLY
+            return Signal.BRAKE
+        if self.was_allowed(seen):
             event = self._figure(SEEN) or '-1'
             return Signal.PAYLOAD_CHANGED if int(event) > self._asked_at else None
         said = int(self._nodes.figure('planner', 'said at [ns]') or -1)

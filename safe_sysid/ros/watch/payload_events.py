@@ -44,12 +44,14 @@ REQUESTS = (ANNOUNCE, CALL_OFF, CHANGED, MAY_HAVE_CHANGED, TOUCHED, GO_ON)
 TAKEN = 'payload change taken [ns]'
 ANNOUNCED_FOR = 'bounds for a change'  # name of the estimate for what is held and held next
 SEEN = 'payload event [ns]'
+FIRST = 'first event of the change, at the latest [ns]'  # that an announced one has to answer
 IS_LOAD = 'change is one of load'
 MAY_BE_TOUCH = 'change may be a touch'
 WAITS = 'change waits for a person'
 LEAST_TRAVEL = 1e-6  # of a finger between open and closed
 OLDEST = SECOND  # [ns] that the stamp of an event may be before the newest sample
 AHEAD = SECOND // 2  # [ns] and behind it
+ANY_TIME = 2**63 - 1  # [ns] in place of a time that nobody knows
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,7 @@ class PayloadEvents:
         self._told: Change | None = None
         # Not answered when a change was announced, and told since: that change is its answer.
         self._meanwhile: Change | None = None
+        self._first = -1  # [ns] stamp at which the first of that was, at the latest
         self._event = -1  # [ns] stamp of the newest
         self._heard = self._touched = 0  # [ns] stamps of the newest messages, as they were
         self._newest = -1  # [ns] stamp of the newest sample
@@ -146,7 +149,7 @@ class PayloadEvents:
     def forget(self) -> None:
         """Whatever was heard is of a payload before."""
         self._told = self._announced = self._touch = self._meanwhile = None
-        self._announced_for, self._has_no_time = '', False
+        self._announced_for, self._has_no_time, self._first = '', False, -1
 
     def begin_anew(self) -> None:
         """Forget the same of a payload that is unknown from now on.
@@ -165,6 +168,7 @@ class PayloadEvents:
         return {
             TAKEN: self._taken,
             SEEN: self._event,
+            FIRST: self._first,
             ANNOUNCED_FOR: self._announced_for,
             IS_LOAD: change is not None and stays is None,
             MAY_BE_TOUCH: change is not None and Kind.TOUCHED in change.kinds,
@@ -214,6 +218,8 @@ class PayloadEvents:
         told = replace(told, sentence=sentence or told.sentence)
         if is_announced:
             self._meanwhile = told if self._meanwhile is None else self._meanwhile.joined(told)
+            latest = ANY_TIME if sentence else told.before
+            self._first = latest if self._first < 0 else min(self._first, latest)
         else:
             self._identifier.doubt()
             self._told = told if self._told is None else self._told.joined(told)
@@ -281,7 +287,7 @@ class PayloadEvents:
     def _say_again(self) -> None:
         """Say what was told before or meanwhile: nobody knows that what was touched is left."""
         told = self._unanswered()
-        self._announced, self._announced_for = None, ''
+        self._announced, self._announced_for, self._first = None, '', -1
         self._touch = self._meanwhile = None
         self._told = reduce(Change.joined, told)
 
@@ -308,9 +314,12 @@ class PayloadEvents:
         self._announced_for, self._has_announced = name_of(estimate), True
         if touch is not None:
             self._touch, self._told = touch, None
+        elif self._touch is not None and self._told is not None:  # it touches all the while
+            self._touch, self._told = self._touch.joined(self._told), None
         told = [each for each in (self._told, self._meanwhile) if each is not None]
-        self._event, self._told = -1, None
         self._meanwhile = reduce(Change.joined, told) if told else None
+        self._first = min([self._newest, *(each.before for each in told)]) if told else -1
+        self._event, self._told = -1, None
 
     def _go_on(self, now: int) -> None:
         """Give samples on either side of the change to different bodies.

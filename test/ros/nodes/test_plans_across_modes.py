@@ -3,6 +3,7 @@
 from contextlib import contextmanager
 from itertools import count
 
+from diagnostic_msgs.msg import DiagnosticArray
 import numpy as np
 import pytest
 import rclpy
@@ -14,11 +15,15 @@ from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
 
 from safe_sysid.measure.clock import Clock
+from safe_sysid.model.dynamics.kinetic_energy import kinetic_energy
+from safe_sysid.plan.message import name_of
 from safe_sysid.ros.messages.codec import SECOND, stamp_of, time_of
 from safe_sysid.ros.messages.plan_publisher import PlanPublisher
-from safe_sysid.ros.messages.qos import SAMPLES, STATE
+from safe_sysid.ros.messages.qos import HEALTH, SAMPLES, STATE
 from safe_sysid.ros.nodes.controller_node import ControllerNodeSettings
 from safe_sysid.ros.process.distributions import single_threaded_executor
+from safe_sysid.ros.watch.bodies_energy import BODIES, SHARE
+from safe_sysid.sets.interval import Interval
 from safe_sysid.share import share_directory
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
@@ -42,17 +47,26 @@ def moving(start, before):
     return plan(start, before.curve_from(start, 2.0), np.array([0.3, 0.1]))
 
 
+def energy(mass, velocity):
+    """V of an arm that moves so and should stand, with another mass than the nominal one."""
+    theta = ARM.prior.theta.copy()
+    theta[ARM.model.layout.end_effector.start] = mass
+    return float(kinetic_energy(ARM.model, Interval.of(theta), AT, velocity).center)
+
+
 class Others:
     """The rest of the loop: an arm that stands, whatever it is told."""
 
     def __init__(self):
         self.node, self.followed, self.newest_answer = Node('others'), [], 0
+        self.velocity, self.figures = REST, {}
         self._plans = PlanPublisher(self.node, ARM.model)
         publish, subscribe = self.node.create_publisher, self.node.create_subscription
         self._modes = publish(String, 'mode', STATE)
         self._samples = publish(JointState, 'joint_states', SAMPLES)
         subscribe(JointTrajectory, 'plan_in_force', self._on_plan, STATE)
         subscribe(Float64MultiArray, 'torque_command', self._on_torque, SAMPLES)
+        subscribe(DiagnosticArray, '/diagnostics', self._on_health, HEALTH)
         self._executor = single_threaded_executor()
         self._executor.add_node(self.node)
 
@@ -63,6 +77,14 @@ class Others:
     def _on_torque(self, msg):
         second, rest, *_ = msg.data
         self.newest_answer = int(second) * SECOND + int(rest)
+
+    def _on_health(self, msg):
+        for status in msg.status:
+            self.figures |= {pair.key: pair.value for pair in status.values}
+
+    def told(self, mode, t, is_enough):
+        """Do what `answered` does until figures of the controller are enough."""
+        self._give(mode, t, lambda: is_enough(self.figures))
 
     def tell(self, *plans):
         for each in plans:
@@ -82,7 +104,7 @@ class Others:
         def give():
             stamp = next(stamps)
             sample = JointState(name=list(ARM.model.layout.joint_names), position=AT.tolist())
-            sample.velocity = sample.effort = REST.tolist()
+            sample.velocity, sample.effort = self.velocity.tolist(), REST.tolist()
             sample.header.stamp = time_of(stamp)
             self._modes.publish(String(data=mode))
             self._samples.publish(sample)
@@ -119,3 +141,23 @@ def test_plans_told_for_one_mode_do_not_begin_in_the_next_one():
         loop.tell(again, moving(15.0, again))
         loop.followed_from('task', 14.0, 10.0, 14.0)
         loop.followed_from('task', 15.0, 10.0, 14.0, 15.0)
+
+
+@pytest.mark.slow
+def test_energy_of_the_worst_body_in_the_bounds_of_the_plan_is_told():
+    """What is held next may be any of them, so that of a body that is held is not enough."""
+    bounds, V_M = ARM.prior.end_effector_bounds, ARM.gains.V_M
+    unit = np.array([1.0, 0.0])
+    speed = np.sqrt(0.5 * V_M / energy(bounds.upper[0], unit))
+    most = energy(bounds.upper[0], speed * unit) / V_M
+    assert energy(bounds.lower[0], speed * unit) / V_M < 0.9 * most
+    with others() as loop:
+        loop.tell(standing(10.0))
+        loop.told('changing', 10.0, lambda said: said.get(BODIES) == name_of(ARM.prior))
+        assert float(loop.figures[SHARE]) < most
+        loop.velocity = speed * unit
+        loop.told('changing', 10.3, lambda said: float(said[SHARE]) >= most)
+        loop.velocity = REST
+        loop.told('changing', 10.4, lambda said: float(said[SHARE]) >= most)
+        loop.answered('changing', 11.0)
+        loop.told('changing', 11.9, lambda said: float(said[SHARE]) < most)

@@ -6,12 +6,14 @@ from types import SimpleNamespace
 import pytest
 
 from safe_sysid.ros.messages.codec import SECOND, stamp_of
-from safe_sysid.ros.watch.held_changes import CERTIFYING, HeldChanges, Seen, granted
+from safe_sysid.ros.watch.bodies_energy import BODIES, SHARE
+from safe_sysid.ros.watch.held_changes import CERTIFYING, EARLY, HeldChanges, Seen, granted
 from safe_sysid.ros.watch.payload_events import (
     ANNOUNCE,
     ANNOUNCED_FOR,
     CALL_OFF,
     CHANGED,
+    FIRST,
     IS_LOAD,
     MAY_BE_TOUCH,
     MAY_HAVE_CHANGED,
@@ -38,7 +40,8 @@ class World:
 
     def takes(self, bounds):
         name = stamp_of(self.told[-1].header.stamp)
-        self.figures |= {TAKEN: str(name), ANNOUNCED_FOR: bounds}
+        self.figures |= {TAKEN: str(name), ANNOUNCED_FOR: bounds, FIRST: '-1', SEEN: '-1'}
+        self.figures |= {BODIES: bounds, SHARE: '0.5'}  # of the controller
 
     @property
     def sources(self):
@@ -76,6 +79,76 @@ def test_what_was_never_allowed_to_change_has_not(changes, world):
     assert not changes.may_change(seen('bounds of before'))
     changes.left(Mode.CHANGING, Mode.HOLDING, Signal.BRAKE, 2000)
     assert world.sources == [ANNOUNCE, CALL_OFF]
+
+
+@pytest.mark.parametrize(
+    ('bodies', 'share', 'may'),
+    [
+        ('bounds 1', '1.0000', True),
+        ('bounds 1', '1.0001', False),
+        ('bounds 1', 'inf', False),
+        ('bounds 1', 'nan', False),
+        ('bounds of before', '0.1', False),
+        ('', '0.1', False),
+        (None, None, False),
+    ],
+)
+def test_what_is_held_may_change_only_with_every_body_within_its_energy(
+    changes, world, bodies, share, may
+):
+    """The arm may have been shaken since the planner looked, and bodies be others."""
+    world.figures |= {BODIES: bodies, SHARE: share}
+    assert changes.may_change(seen('bounds 1')) is may
+    assert changes.was_allowed(seen('bounds 1')) is may
+    changes.left(Mode.CHANGING, Mode.HOLDING, Signal.BRAKE, 2000)
+    assert world.sources == [ANNOUNCE, MAY_HAVE_CHANGED if may else CALL_OFF]
+
+
+def test_a_change_that_came_with_more_energy_is_taken_and_said(changes, world):
+    assert changes.may_change(seen('bounds 1'))
+    world.figures[SHARE] = '1.7'
+    assert not changes.may_change(seen('bounds 1'))
+    world.figures |= {SHARE: '0.5', FIRST: '1900', SEEN: '1900'}
+    assert changes.signal(seen('bounds 1'), 2000, 0.0) is Signal.PAYLOAD_CHANGED
+    changes.asked(Signal.PAYLOAD_CHANGED, 2000, 0.0)
+    assert world.sources == [ANNOUNCE, CHANGED]
+    assert '1.7 V_M when what is held changed' in changes.doubt
+    changes.asked(Signal.EXCITE, 2500, 0.0)
+    assert changes.doubt == ''
+
+
+def test_a_change_that_came_within_it_leaves_no_doubt(changes):
+    assert changes.may_change(seen('bounds 1'))
+    changes.asked(Signal.PAYLOAD_CHANGED, 2000, 0.0)
+    assert changes.doubt == ''
+
+
+@pytest.mark.parametrize('certified_for', ['bounds of before', 'bounds 1'])
+def test_an_event_before_the_grant_is_no_answer_to_it(changes, world, certified_for):
+    """The arm stood on a plan for what was held before; the identifier tells it again then."""
+    world.figures |= {SEEN: '1800', FIRST: '1800'}
+    now = replace(seen(certified_for), stamp=1900)
+    assert changes.signal(now, 1900, 0.0) is Signal.BRAKE
+    assert not changes.was_allowed(now)
+    assert changes.refusal == EARLY
+    changes.left(Mode.CHANGING, Mode.HOLDING, Signal.BRAKE, 1900)
+    assert world.sources == [ANNOUNCE, CALL_OFF]
+
+
+@pytest.mark.parametrize('at', [1899, 1900])
+def test_an_event_before_the_grant_that_is_heard_after_it_is_said_too(changes, world, at):
+    """Nobody knows what happened since then: bounds are for both."""
+    now = replace(seen('bounds 1'), stamp=1900)
+    assert changes.may_change(now)
+    world.figures |= {SEEN: str(at), FIRST: str(at)}
+    later = replace(now, stamp=2000)
+    if at >= now.stamp:
+        assert changes.signal(later, 2000, 0.0) is Signal.PAYLOAD_CHANGED
+        return
+    assert changes.signal(later, 2000, 0.0) is Signal.BRAKE
+    assert changes.refusal == EARLY
+    changes.left(Mode.CHANGING, Mode.HOLDING, Signal.BRAKE, 2000)
+    assert world.sources == [ANNOUNCE, MAY_HAVE_CHANGED]
 
 
 def test_a_change_that_came_is_not_called_off(changes, world):
@@ -282,7 +355,7 @@ def test_after_a_fault_of_another_cause_nothing_is_told_and_nobody_says_that_it_
 ):
     """The first cause is gone, and forbids going on all the same; a reset moves nothing."""
     other = replace(NOTICED, cause=Cause.COMMAND_REFUSED)
-    assert noticed.why_it_stays(other) == 'COMMAND_REFUSED came first'
+    assert noticed.why_it_stays(other) == 'there is COMMAND_REFUSED as well'
     assert noticed.signal(other, 2000, 0.0) is None
     assert (world.told, noticed.count) == ([], 0)
 

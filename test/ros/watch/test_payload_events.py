@@ -16,6 +16,7 @@ from safe_sysid.ros.watch.payload_events import (
     ANNOUNCED_FOR,
     CALL_OFF,
     CHANGED,
+    FIRST,
     GO_ON,
     IS_LOAD,
     MAY_BE_TOUCH,
@@ -275,6 +276,46 @@ def test_what_is_told_between_a_touch_and_its_release_is_not_forgotten(events):
     ask(events, ANNOUNCE, 2, NEWEST + SECOND // 2)
     ask(events, CALL_OFF, 3, NEWEST + SECOND // 2)
     assert events.change().before == NEWEST + 1000 + MARGIN
+
+
+def test_the_first_event_that_an_announced_change_has_to_answer_is_told(events):
+    assert events.figures()[FIRST] == -1
+    event(events, NEWEST - 1000)
+    assert events.figures()[FIRST] == -1  # a change that has to be answered itself
+    ask(events, ANNOUNCE, 1, NEWEST)
+    assert events.figures()[FIRST] <= NEWEST  # it was before that
+    assert events.figures()[SEEN] == -1
+    ask(events, CHANGED, 2, NEWEST)
+    assert events.figures()[FIRST] == -1
+    ask(events, ANNOUNCE, 3, NEWEST)
+    assert events.figures()[FIRST] == -1
+    event(events, NEWEST + 2 * SECOND // 5)
+    event(events, NEWEST + SECOND // 5)
+    event(events, NEWEST + SECOND // 3)
+    assert events.figures()[FIRST] == NEWEST + SECOND // 5 + MARGIN
+    ask(events, CALL_OFF, 4, NEWEST)
+    assert events.figures()[FIRST] == -1
+
+
+def test_an_event_whose_time_nobody_knows_is_of_when_it_is_heard(events):
+    """Samples that wait here would make one of after the grant one of before."""
+    ask(events, ANNOUNCE, 1, NEWEST)
+    event(events, 0)
+    assert events.figures()[FIRST] > NEWEST + 100 * SECOND
+    event(events, NEWEST)
+    assert events.figures()[FIRST] == NEWEST + MARGIN
+
+
+def test_a_touch_that_is_felt_later_than_torques_show_it_is_no_event_before_the_release(
+    events, identifier
+):
+    identifier.found = noticed(Kind.TOUCHED)
+    ask(events, TOUCHED, 1, NEWEST)
+    touch(events, NEWEST)
+    ask(events, ANNOUNCE, 2, NEWEST + SECOND)
+    assert events.figures()[FIRST] == -1
+    ask(events, CALL_OFF, 3, NEWEST + SECOND)
+    assert events.figures()[MAY_BE_TOUCH]
 
 
 @pytest.mark.parametrize('is_announced', [True, False])
