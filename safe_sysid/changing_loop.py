@@ -54,7 +54,8 @@ from safe_sysid.plan.watch import TrackingFault, refuse_broken_promise
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.braking import Braking
 from safe_sysid.track.controller import BrakingLaw
-from safe_sysid.track.sensed_passivity import BrokenPromiseError
+from safe_sysid.track.seen_start import UNSEEN
+from safe_sysid.track.sensed_passivity import BrokenPromiseError, SensedPassivityController
 from safe_sysid.trajectory.plan import Plan
 
 # What a body that nobody knows of makes of the loop, before anybody has noticed it.
@@ -153,13 +154,17 @@ class ChangingLoop:
         before = self._last.estimate
         estimate = self._identifier.announce(held)
         result = self._planner.rest(measurement, estimate)
-        if result.outcome is SearchOutcome.FOUND:
+        is_found = result.outcome is SearchOutcome.FOUND
+        unseen = self._refusal_of_law(measurement, result.in_force, estimate) if is_found else ''
+        if is_found and not unseen:
             self._announced, self._since, self._most_energy = held, measurement.stamp, 0.0
             self._last = replace(self._last, result=result, estimate=estimate)
             return Announcement(True, f'what is held may change now: {result.finding}', held)
         self._identifier.trust()
-        heaviest = self._heaviest(measurement, before, estimate)
+        heaviest = None if unseen else self._heaviest(measurement, before, estimate)
         self._last = replace(self._last, result=self._planner.rest(measurement, before))
+        if unseen:
+            return Announcement(False, f'for what may be held next {unseen}', held)
         figure = (
             'nor is it for what is held'
             if heaviest is None
@@ -362,6 +367,21 @@ class ChangingLoop:
         if not stands:
             return f'the arm moves ({speed:.3g} rad/s); what is held changes at rest only'
         return ''
+
+    def _refusal_of_law(
+        self, measurement: JointMeasurement, plan: Plan, estimate: ParameterEstimate
+    ) -> str:
+        """Why the arm may not stand on a plan as its law sees it; the planner has seen the rest.
+
+        Of an arm that is seen late velocities say too little, so the planner looks at no V.
+        """
+        law = self._controller
+        if not isinstance(law, SensedPassivityController):
+            return ''
+        if law.forgets(plan):
+            return UNSEEN
+        now = self._planner.clock.seconds(measurement.stamp) + law.ahead
+        return law.refusal_to_begin(plan, now, measurement, estimate.bounds)
 
     def _heaviest(
         self, measurement: JointMeasurement, now: ParameterEstimate, both: ParameterEstimate

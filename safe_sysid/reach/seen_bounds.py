@@ -346,9 +346,12 @@ def _desired(horizon: Horizon) -> tuple[Array, Array, Array]:
 
 
 def _either(a: Pace, b: Pace, length: float) -> Pace:
-    """Bounds for both, with the length of b in the norm of a."""
-    unknown, moved, lagged, rate = (np.maximum(x, y) for x, y in zip(a[:4], b[:4], strict=True))
-    return Pace(unknown, moved, lagged, rate, max(a.length, length), np.maximum(a.jerk, b.jerk))
+    """Bounds for both and a little more, with the length of b in the norm of a."""
+    unknown, moved, lagged, rate = (
+        np.maximum(x, y) * ROUNDING for x, y in zip(a[:4], b[:4], strict=True)
+    )
+    jerk = np.maximum(a.jerk, b.jerk) * ROUNDING
+    return Pace(unknown, moved, lagged, rate, max(a.length, length) * ROUNDING, jerk)
 
 
 def _magnitude(reach: JointReach, rows: Array) -> Array:

@@ -5,7 +5,9 @@ A plan is taken over at its start, if
     it goes on from the desired state of the plan in force, or, where no plan is in force or the
     last one is over, stands still so near to the arm that V <= V_M (`takeover`),
     it is not late: the first sample after its start has it, however long the period is; or until
-    `late` after its start the one in force was followed on, and the two differ by their jerk only.
+    `late` after its start the one in force was followed on, and V <= V_M with the plan too, of
+    which it differs by its jerk. One that ends no later than the one in force, as an early stop
+    does, takes over then unless V > V_M for every theta: to refuse it would not stop the arm.
     One that stands still is never late,
     the bounds it was certified for contain those that are known now,
     the mode lets plans follow each other, and since it last changed one that stands still has
@@ -108,9 +110,12 @@ class PlanSuccession:
             return 'the first plan in another mode has to stand still'
         reason = self._refusal_to_go_on(plan, t)
         if not reason:
-            return self._arm.refusal_to_go_on(plan, t, measurement, estimate.bounds)
-        ahead = 0.0 if self.in_force is None else self.in_force.end_time - plan.start_time
-        if ahead <= ROUNDING and plan.stands_still:
+            told = plan, t, measurement, estimate.bounds
+            astray = self._arm.refusal_to_go_on(*told)
+            if astray or not self._asks_for_energy(plan, t):
+                return astray
+            return self._arm.refusal_when_late(*told)
+        if self._stays(plan):
             return self._arm.refusal_to_begin(plan, t, measurement, certified)
         return reason
 
@@ -126,6 +131,18 @@ class PlanSuccession:
         if gap > SAME:
             return f'the next plan does not go on from the one in force, it jumps by {gap:.3g}'
         return ''
+
+    def _asks_for_energy(self, plan: Plan, t: float) -> bool:
+        """Whether r may have jumped too far as a plan takes over late, and refusing it helps."""
+        if self._is_first_sample(plan, t - plan.start_time) or self._stays(plan):
+            return False
+        assert self.in_force is not None
+        return plan.end_time > self.in_force.end_time + ROUNDING
+
+    def _stays(self, plan: Plan) -> bool:
+        """Whether a plan stands still after the end of the one in force."""
+        ahead = 0.0 if self.in_force is None else self.in_force.end_time - plan.start_time
+        return ahead <= ROUNDING and plan.stands_still
 
     def _is_first_sample(self, plan: Plan, late: float) -> bool:
         """Whether no plan was followed since the start of this one, and no sample was lost."""

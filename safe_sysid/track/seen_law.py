@@ -134,7 +134,25 @@ class SeenLaw:
     room: Array  # (n,) [N m] eta: what the state may change in W_s theta while it ages
     sign_speed: float  # [rad/s] up to this observed speed friction may point either way
     pace: Pace
-    first_pace: Pace  # within a window and an age from its start, when plans before count too
+    first_pace: Pace  # within a window and an age from its start, when plans before count too;
+    # more than `pace` where the plan goes on from another one, the same where it begins at rest
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether its plan was certified to go on from another one, with what that leaves."""
+        pairs = zip(self.pace, self.first_pace, strict=True)
+        return any(bool(np.any(np.asarray(a) != np.asarray(b))) for a, b in pairs)
+
+    def allows_for(self, before: SeenLaw, *, has_same_nominal: bool) -> bool:
+        """Whether r may have changed as it did under the law before, torques of which still act.
+
+        |x|_M is that of the law before where both have one nominal mass matrix; else it is at
+        most sqrt(kappa_before / mu) times that, as M <= (H + diag(Ia)) / mu.
+        """
+        ratio = 1.0 if has_same_nominal else math.sqrt(before.shell.kappa / self.shell.mu)
+        pace = before.pace._replace(length=ratio * before.pace.length)
+        each = zip(self.first_pace, pace, strict=True)
+        return all(bool(np.all(np.asarray(a) >= np.asarray(b))) for a, b in each)
 
     def since_start(self, t: float) -> SeenLaw:
         """Law that a plan has to know of which takes over so long [s] after this one began."""

@@ -15,7 +15,11 @@ has to be the same for all plans of a run. What was seen of the arm before stays
 A plan that begins anew stands still where the arm is. Then V <= V_M has to be seen, errors of the
 state included, and a history of the arm has to be there: `look` takes samples of an arm that is
 held by something else. What held it has to be as gentle as this law, also for as long as it goes
-on where drives follow slowly.
+on where drives follow slowly. Where the plan jumps to the arm, errors of all samples from then on
+count from it, of those before it starts too, as the history does. A plan that begins anew need not
+jump: it may stand where the one before does. So one that stands still where the one before is
+over, or stands too, begins anew if its law was not made to go on from another one, or if it is too
+late for that.
 
 What is seen and cannot be is a `BrokenPromiseError`: V above V_M whatever is unknown, or readings
 that no motion within its bounds fits. Who gets one brakes the arm (`brake`), which takes what is
@@ -96,6 +100,7 @@ class SensedPassivityController:
         self._plan: Plan | None = None
         self._law: SeenLaw | None = None
         self._begins = False  # anew, with the next torque
+        self._jumped = False  # to where the arm was, when the plan began
         self._held: tuple[float, float] | None = None  # [s] from when to when by something else
         self._turns = model.limits.is_continuous.copy()
         self._readings = SeenReadings(sampling, model.limits.is_continuous)
@@ -118,9 +123,12 @@ class SensedPassivityController:
         `plan` is the one in force one age after the sample.
         """
         if plan is not self._plan:
-            laws = self._laws_of(plan)
-            self._refuse_late(plan, measurement)
+            laws, late = self._laws_of(plan), self._lateness(plan, measurement)
+            begins = self._begins_anew(plan, laws[0], late)
+            if not begins and late > 0.0:
+                raise BoundError(self._too_late(late))
             self._follow(plan, estimate, laws)
+            self._begins = begins
         t, e = self._record(measurement)
         self._torques.take(t, measurement.torque)
         law = self._law_at(t + self._sampling.age)
@@ -165,6 +173,28 @@ class SensedPassivityController:
         self._begins, limit = False, self._model.limits.torque
         return np.clip(self._acting(t), -limit, limit)
 
+    def forgets(self, plan: Plan) -> bool:
+        """Whether what was seen of the arm says nothing any more once a plan is followed.
+
+        So it is where the arm moved, or may have, other than the law of that plan allows for.
+        """
+        old = self._plan
+        if old is None or self._was_held:
+            return False
+        is_standing = plan.start_time >= old.end_time + self._sampling.window + self._sampling.age
+        if is_standing and _covers(old, plan):
+            return False
+        if self._jumps(plan):
+            return True
+        laws = [law for law in plan.laws if isinstance(law, SeenLaw)]
+        begins = bool(laws) and self._begins_anew(plan, laws[0], 0.0)
+        if not begins:
+            return False
+        a, b = plan.theta_0, old.theta_0
+        same = a is not None and b is not None and np.array_equal(a, b)
+        before = self._law_before(plan.start_time)
+        return not laws[0].allows_for(before, has_same_nominal=same)
+
     def refusal_to_begin(
         self, plan: Plan, t: float, measurement: JointMeasurement, *_: object
     ) -> str:
@@ -188,6 +218,10 @@ class SensedPassivityController:
 
     def refusal_to_go_on(self, *_: object) -> str:
         """Why a plan may not go on from the one in force: never, as each step looks at V."""
+        return ''
+
+    def refusal_when_late(self, *_: object) -> str:
+        """Why a plan may not go on that takes over late: `step` refuses it, as errors of r age."""
         return ''
 
     @property
@@ -264,23 +298,37 @@ class SensedPassivityController:
         of_gains = law.bounds.V_M == gains.V_M and law.bounds.alpha == gains.alpha
         return same and of_gains and np.array_equal(law.observer.K_r, gains.K_r)
 
-    def _refuse_late(self, plan: Plan, measurement: JointMeasurement) -> None:
-        """Refuse a plan that goes on, if torques of the one before act when it is in force."""
+    def _lateness(self, plan: Plan, measurement: JointMeasurement) -> float:
+        """Time [s] since when a plan should have been known; 0: it is in time.
+
+        It has to be, to go on, or torques of the one before act when it is in force.
+        """
         s = self._sampling
-        if self._plan is None or self._jumps(plan):
-            return
         late = self._clock.seconds(measurement.stamp) + s.age - plan.start_time
-        if late > s.period + 2.0 * s.stamp + ROUNDING:
-            raise BoundError(
-                f'a plan came {1e3 * late:.3g} ms after it should have been known, '
-                f'{1e3 * s.period:.3g} ms are allowed; the arm stays on the one before'
-            )
+        return late if late > s.period + 2.0 * s.stamp + ROUNDING else 0.0
+
+    def _too_late(self, late: float) -> str:
+        return (
+            f'a plan came {1e3 * late:.3g} ms after it should have been known, '
+            f'{1e3 * self._sampling.period:.3g} ms are allowed; the arm stays on the one before'
+        )
+
+    def _begins_anew(self, plan: Plan, law: SeenLaw, late: float) -> bool:
+        """Whether V has to be seen, as a plan does not go on from the one before."""
+        if self._plan is None or self._jumps(plan):
+            return True
+        is_over = plan.start_time >= self._plan.end_time - ROUNDING
+        was_at_rest = is_over or self._plan.stands_still
+        return was_at_rest and plan.stands_still and (late > 0.0 or not law.goes_on)
 
     def _follow(self, plan: Plan, estimate: ParameterEstimate, laws: list[SeenLaw]) -> None:
         """Take over a plan, the laws of its pieces and the parameters it was certified for."""
         known, pieces = CountedParameters(self._model, plan, estimate), plan.motion.pieces
-        self._before, self._begins = self._plan, self._jumps(plan)
-        if self._begins:
+        self._before, self._jumped = self._plan, self._jumps(plan)
+        if self.forgets(plan):
+            forget(self._history)
+            record_rate(self._history, -np.inf, np.zeros(self._model.n))
+        elif self._jumped:
             self._move_history(plan)
         self._known = known
         after = curve_of(plan)
@@ -300,19 +348,10 @@ class SensedPassivityController:
         return bool(np.abs(before - after).max() > SAME)
 
     def _move_history(self, plan: Plan) -> None:
-        """Let what was seen count from a plan that stands still, but for what moved."""
-        old, t = self._plan, plan.start_time
-        moved = old is not None and (
-            t < old.end_time + self._sampling.window + self._sampling.age
-            or not _covers(old, plan)  # then nothing is known of how it moved
-        )
-        if moved and not self._was_held:
-            forget(self._history)
-            record_rate(self._history, -np.inf, np.zeros(self._model.n))
-        elif old is not None:
-            shift(self._history, plan.desired(t)[0] - old.end_position)
-        elif self._at is not None:
-            shift(self._history, plan.desired(t)[0] - self._at)
+        """Let what was seen count from a plan that stands still, where the arm stood before."""
+        before = self._at if self._plan is None else self._plan.end_position
+        if before is not None:
+            shift(self._history, plan.desired(plan.start_time)[0] - before)
 
     @property
     def _was_held(self) -> bool:
@@ -336,7 +375,7 @@ class SensedPassivityController:
             if self._at is None:
                 self._at = np.array(q)
             self._desired[0] = self._at
-        elif t >= self._plan.start_time or self._begins or self._before is None:
+        elif t >= self._plan.start_time or self._jumped or self._before is None:
             desired_into(self._curve, t - self._plan.start_time, self._desired)
         else:
             desired_into(self._curve_before, t - self._before.start_time, self._desired)
@@ -349,6 +388,13 @@ class SensedPassivityController:
         self._law, self._arm = self._laws[i], self._arms[i]
         self._begin_of_piece = float(self._starts[i])
         return self._laws[i]
+
+    def _law_before(self, t: float) -> SeenLaw:
+        """Law that is followed up to time t, with how fast r may have changed before."""
+        assert self._plan is not None
+        since = self._starts - (t - self._plan.start_time)
+        i = max(int(np.searchsorted(since, 0.0, side='right')) - 1, 0)
+        return self._laws[i].since_start(float(-since[i]))
 
     def _observe(self, law: SeenLaw) -> None:
         """Find r at the newest sample."""

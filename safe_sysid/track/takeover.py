@@ -10,6 +10,17 @@ have to hold for every theta in its bounds. The second bounds the position error
 swings back at the rate K_r, de/dt = -K_r e, the first is silent about it. It is asked where the
 arm is and where it is to be, as an error is bounded by the inertia at the latter (`plan_error`).
 
+A plan that goes on differs by its jerk from the one before. Up to the first sample that has it a
+torque is held, as between any two samples. Where the arm went on along the other plan for longer,
+until a time t, r jumps by
+
+    delta_r = d + K_r int d,   d = int_0^t (t - s) (difference of the jerks) ds,
+
+and V may then be up to 1/2 (sqrt(2 V_M) + |delta_r|_M)^2: 1.027 V_M for a stop of 0.3 s out of
+1.6 rad in 3 s that is 5 ms late, on a Kinova Gen3. So V is looked at: V(r) <= V_M for every theta,
+r against the plan that takes over. e jumps by int d, 2 microrad for that stop, which is no part of
+its bounds.
+
 Measured positions and velocities count as exact. Of an arm that is seen late its velocities say
 too little: there the controller decides, which observes r, and nobody else refuses.
 """
@@ -47,6 +58,12 @@ class Takeover(Protocol):
         """Why a plan may not go on from the one in force; empty if nothing speaks against it."""
         ...
 
+    def refusal_when_late(
+        self, plan: Plan, t: float, measurement: JointMeasurement, theta: Interval
+    ) -> str:
+        """Why a plan may not go on that takes over late; empty if V is at most V_M with it."""
+        ...
+
 
 class LeftToController:
     """Refuses nothing: the controller looks at V, in its first step and in every other."""
@@ -56,6 +73,10 @@ class LeftToController:
         return ''
 
     def refusal_to_go_on(self, *_: object) -> str:
+        """Leave it to the controller."""
+        return ''
+
+    def refusal_when_late(self, *_: object) -> str:
         """Leave it to the controller."""
         return ''
 
@@ -100,6 +121,20 @@ class TrackedArm:
         return (
             f'the tracking error has at least {least:.3g} J, V_M = {self.gains.V_M} J are '
             f'certified, so an assumption is false; {self._farthest(e, ed)}'
+        )
+
+    def refusal_when_late(
+        self, plan: Plan, t: float, measurement: JointMeasurement, theta: Interval
+    ) -> str:
+        """Why a plan may not go on that takes over late; empty if V is at most V_M with it."""
+        e, ed = self._errors(plan, t, measurement)
+        r = ed + self.gains.K_r * e
+        most = float(kinetic_energy(self.model, theta, measurement.position, r).upper)
+        if most <= self.gains.V_M:
+            return ''
+        return (
+            f'the next plan came late, and the tracking error has up to {most:.3g} J with it, '
+            f'V_M = {self.gains.V_M} J are certified; {self._farthest(e, ed)}'
         )
 
     def _errors(self, plan: Plan, t: float, measurement: JointMeasurement) -> tuple[Array, Array]:

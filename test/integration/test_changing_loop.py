@@ -15,6 +15,8 @@ from safe_sysid.identify.change.response import Condition, Source
 from safe_sysid.model.dynamics.tip_regressor import tip_regressor
 from safe_sysid.plan.receding_horizon import RecedingHorizonPlanner
 from safe_sysid.sets.interval import Interval
+from safe_sysid.track.seen_start import UNSEEN
+from safe_sysid.track.sensed_passivity import SensedPassivityController
 
 HEAVY = thing(MASSES['two_link'][-1])
 MILLISECOND = 1_000_000  # [ns]
@@ -241,6 +243,38 @@ def test_an_arm_that_is_shaken_may_change_what_it_holds_while_its_energy_is_cert
     answer = arm.loop.announce()
     assert answer.is_granted == granted, answer.sentence
     assert granted or 'V_M' in answer.sentence
+
+
+class Sees(SensedPassivityController):
+    """A law that says what it sees of an arm."""
+
+    def __init__(self, forgotten, refusal):
+        self._says = forgotten, refusal
+
+    def forgets(self, *_):
+        return self._says[0]
+
+    def refusal_to_begin(self, *_):
+        return self._says[1]
+
+    @property
+    def ahead(self):
+        return 0.0
+
+
+@pytest.mark.parametrize(
+    ('forgotten', 'refusal'), [(False, 'V is 0.03 J'), (True, ''), (False, '')]
+)
+def test_a_law_that_sees_the_arm_late_is_asked_before_a_change_is_granted(forgotten, refusal):
+    arm = resting()
+    bounds = arm.loop.last.estimate.end_effector_bounds
+    arm.loop._controller = Sees(forgotten, refusal)
+    answer = arm.loop.announce()
+    assert answer.is_granted == (not forgotten and not refusal), answer.sentence
+    if not answer.is_granted:
+        assert answer.sentence == f'for what may be held next {refusal or UNSEEN}'
+        assert not arm.loop.may_change
+        assert bounds.contains(arm.loop.last.estimate.end_effector_bounds)
 
 
 @pytest.mark.slow

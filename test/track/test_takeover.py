@@ -11,6 +11,7 @@ from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.dynamics.kinetic_energy import kinetic_energy
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.search.candidates import gentlest
 from safe_sysid.sets.interval import Interval
 from safe_sysid.simulate.random_arm import random_tree
 from safe_sysid.track.gains import Gains
@@ -145,3 +146,61 @@ def test_all_corners_are_within_what_is_refused(rng):
             assert energy(KINOVA, theta, AT - off, -qd + 5.0 * off) <= 0.02
             assert energy(KINOVA, theta, AT - off, 5.0 * off) <= 0.02
     assert begun > 5
+
+
+def late_to(first, then, t):
+    """Plans, of which the second was told just before a time and after a sample of its own."""
+    succession = PlanSuccession(ARM, SuccessionSettings(), 0.0015)
+    succession.in_force = first
+    assert succession.step(t - 0.001, measured(), KNOWN) is first
+    succession.offer(then)
+    return succession
+
+
+def late_takeover(rng, *, is_stop):
+    """A plan that takes over 4 ms late from one in motion, V then, and whether it was taken.
+
+    The arm has V = 0.9999 V_M, for the heaviest bodies, on the plan before, in the direction in
+    which r jumps.
+    """
+    first, start = plan_at(AT, k=rng.uniform(-1.0, 1.0, 7)), 1.2
+    curve = first.curve_from(start, 0.3 if is_stop else 3.0)
+    k = gentlest(curve) if is_stop else rng.uniform(-1.0, 1.0, 7)
+    then = Plan(start, start, curve, k, KNOWN.bounds, 'name', KNOWN.theta)
+    t = start + 0.004
+    before, after = (np.array(plan.desired(t)) for plan in (first, then))
+    jump = after[1] - before[1] + 5.0 * (after[0] - before[0])
+    most = float(kinetic_energy(KINOVA, KNOWN.bounds, before[0], jump).upper)
+    r = jump * np.sqrt(0.9999 * 0.02 / most)
+    succession = late_to(first, then, t)
+    taken = succession.step(t, measured(before[0], before[1] - r), KNOWN) is then
+    V = kinetic_energy(KINOVA, KNOWN.bounds, before[0], r + jump)
+    return taken, float(V.upper) / 0.02, float(V.lower) / 0.02, succession.refusal
+
+
+def test_a_plan_that_comes_late_is_refused_where_v_may_be_too_large_with_it(rng):
+    """For all theta V is not above V_M, so that nothing else says so."""
+    for _ in range(8):
+        taken, most, least, said = late_takeover(rng, is_stop=False)
+        assert least < 1.0 < most
+        assert not taken
+        assert 'the next plan came late, and the tracking error has up to 0.02' in said
+
+
+def test_a_stop_that_comes_late_is_followed_all_the_same(rng):
+    """It is no longer than the plan that would be followed else."""
+    worst = 0.0
+    for _ in range(8):
+        taken, most, least, _ = late_takeover(rng, is_stop=True)
+        assert least < 1.0 < most < 1.05
+        assert taken
+        worst = max(worst, most)
+    assert worst > 1.001
+
+
+def test_a_plan_that_comes_late_to_an_arm_near_its_plan_is_followed():
+    first = plan_at(AT, k=np.full(7, 0.5))
+    then = Plan(1.2, 1.2, first.curve_from(1.2, 3.0), REST, KNOWN.bounds, 'name', KNOWN.theta)
+    q, qd, _ = first.desired(1.204)
+    succession = late_to(first, then, 1.204)
+    assert succession.step(1.204, measured(q, qd), KNOWN) is then

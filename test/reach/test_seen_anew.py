@@ -1,0 +1,225 @@
+"""Plans that begin anew on an arm that is seen late, after others, in their place or not."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from reach.test_seen_bounds import (
+    CLOCK,
+    LOADED,
+    SAMPLING,
+    START,
+    UNMEASURED,
+    Arm,
+    faster,
+    known,
+    nominal,
+)
+
+from safe_sysid.errors import BoundError, MeasurementError
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.reach.problem import Problem
+from safe_sysid.reach.reachable_set import ReachableSet
+from safe_sysid.sets.interval import Interval
+from safe_sysid.track.law_numbers import law_of, numbers_of
+from safe_sysid.track.plan_succession import PlanSuccession, SuccessionSettings
+from safe_sysid.track.sensed_passivity import SensedPassivityController
+from safe_sysid.trajectory.bezier import Bezier
+from safe_sysid.trajectory.plan import Plan
+
+Q, REST = np.array([-1.0, 0.5]), np.zeros(2)
+LASTS, PERIOD = 0.3, SAMPLING.period
+OLDER = replace(SAMPLING, delay=2.5e-3)  # a plan is told more than two samples before it begins
+
+
+def narrow(center, radius):
+    """Known but for a load in a range."""
+    model = nominal(LOADED)
+    theta, spread = model.theta.copy(), np.zeros_like(model.theta)
+    load = model.layout.joint_entries('beta')
+    theta[load], spread[load] = center, radius
+    return ParameterEstimate(model.layout, theta, Interval(theta - spread, theta + spread))
+
+
+def heavier(times):
+    """Another body may be held, with inertias so many times those of now."""
+    model, bounds = nominal(LOADED), known(LOADED).bounds
+    upper = bounds.upper.copy()
+    for i in range(2):
+        upper[model.layout.inertial(i)] *= times
+    lower = np.minimum(bounds.lower, upper)
+    wide = Interval(lower, np.maximum(bounds.upper, upper))
+    return ParameterEstimate(model.layout, wide.center, wide)
+
+
+@cache
+def certified(q=tuple(Q), estimate=None, sampling=SAMPLING, before=None):
+    horizon = Horizon(Bezier(np.array(q), REST, REST, LASTS), REST, REST, 8)
+    told = nominal(LOADED), estimate or known(LOADED), horizon, LOADED.gains, NO_OBSTACLES
+    problem = Problem(*told, sampling=sampling)
+    if before is not None:
+        problem = before.continued(problem, LASTS)
+    return ReachableSet.certify_center(problem)
+
+
+def standing(start, certificate):
+    estimate, curve = certificate.problem.bounds, certificate.problem.horizon.curve
+    end, theta = start + LASTS, estimate.theta
+    return Plan(start, end, curve, REST, estimate.bounds, None, theta, laws=certificate.laws)
+
+
+class Run:
+    """An arm under the load at the end of its bounds, and the controller that sees it."""
+
+    def __init__(self, certificate, share=1.0 - 1e-9):
+        self.sampling = certificate.problem.sampling
+        truth = narrow(share * 0.5, 0.0)
+        model = nominal(LOADED).with_parameters(truth.theta)
+        self.plan, self.estimate = standing(START, certificate), certificate.problem.bounds
+        self.arm = Arm(model, self.plan, LOADED.gains)
+        self.controller = SensedPassivityController(model, LOADED.gains, CLOCK, self.sampling)
+        self.q, self.qd, self.count = Q.copy(), np.zeros(2), 0
+        for i in range(-60, 0):
+            self.controller.look(self.measured(START + i * PERIOD))
+        self.given = [np.zeros(2)] * round(self.sampling.delay / PERIOD)
+
+    @property
+    def now(self):
+        return START + self.count * PERIOD
+
+    @property
+    def reading(self):
+        return np.round(self.q / SAMPLING.step) * SAMPLING.step
+
+    def measured(self, t):
+        stamp = CLOCK.origin + round(1e9 * t)
+        return JointMeasurement(stamp, self.reading, np.full(2, np.nan), UNMEASURED)
+
+    def step(self, *, sees=True):
+        told = self.measured(self.now), self.plan, self.estimate
+        self.given.append(self.controller.step(*told))
+        if sees:
+            e = self.plan.desired(max(self.now, self.plan.start_time))[0] - self.q
+            r = 10.0 * e - self.qd
+            assert np.all(np.abs(self.controller.r[0] - r) <= self.controller.r[1])
+        self.move()
+
+    def move(self):
+        torque = self.given.pop(0)
+        for _ in range(2):
+            state = self.now, self.q, self.qd
+            self.q, self.qd = self.arm.advance(*state, torque, PERIOD / 2)
+        self.count += 1
+
+    def until(self, seconds):
+        while self.now < START + seconds:
+            self.step()
+        return self
+
+    def follow(self, start, certificate):
+        self.arm.after = self.plan = standing(start, certificate)
+        self.estimate = certificate.problem.bounds
+
+
+@pytest.mark.parametrize('sampling', [SAMPLING, OLDER], ids=['one', 'several'])
+def test_a_plan_that_jumps_to_the_arm_counts_from_its_first_sample_on(sampling):
+    """It begins one age ahead, which may be several samples; until then it stands all the same."""
+    run = Run(certified(sampling=sampling)).until(0.8)
+    assert np.abs(run.reading - Q).max() > 0.02
+    known_now = narrow(0.475, 0.025)
+    again = certified(tuple(run.reading), known_now, sampling)
+    assert not again.law.goes_on
+    run.follow(run.now + sampling.age, again)
+    for _ in range(100):
+        run.step()
+
+
+def test_a_plan_that_comes_late_to_an_arm_that_has_not_moved_is_followed():
+    """As after a brake and a start, while encoders say the same as before."""
+    first, rest = certified(), np.full(2, np.nan)
+    controller = SensedPassivityController(nominal(LOADED), LOADED.gains, CLOCK, SAMPLING)
+    succession = PlanSuccession(controller, SuccessionSettings(late=PERIOD), PERIOD)
+    succession.offer(standing(START, first))
+    for i in range(-60, 800):
+        t = START + i * PERIOD
+        measured = JointMeasurement(CLOCK.origin + round(1e9 * t), Q, rest, UNMEASURED)
+        if i == 700:
+            again = standing(t - 0.1 + SAMPLING.age, first)
+            succession.begin_anew()
+            succession.offer(again)
+        plan = succession.step(t + SAMPLING.age, measured, known(LOADED))
+        if plan is None:
+            controller.note(measured, None, known(LOADED))
+        else:
+            controller.step(measured, plan, known(LOADED))
+    assert plan is again
+
+
+def test_what_may_be_held_next_is_looked_at_where_the_plan_before_stands_too():
+    """In time, and in the same place, so that nothing jumps; V may be that of a heavier body."""
+    run = Run(certified()).until(0.8)
+    wide = certified(estimate=heavier(1.02))
+    run.follow(run.now + SAMPLING.age, wide)
+    assert not run.controller.forgets(run.plan)
+    with pytest.raises(BoundError, match='would begin with up to .* as far as can be seen'):
+        run.step()
+
+
+def test_where_nobody_pushes_what_may_be_held_next_is_granted():
+    run = Run(certified(), share=0.02).until(0.8)
+    run.follow(run.now + SAMPLING.age, certified(estimate=heavier(1.02)))
+    for _ in range(100):
+        run.step()
+
+
+def test_a_plan_that_goes_on_and_stands_needs_no_look_in_time_and_one_when_late():
+    """V <= V_M of the plan before says it already, with the error that the arm may have."""
+    first = certified()
+    on = certified(before=first)
+    assert on.law.goes_on
+    run = Run(first).until(0.8)
+    run.follow(run.now + SAMPLING.age, on)
+    for _ in range(100):
+        run.step()
+    run = Run(first).until(0.8)
+    run.follow(run.now + SAMPLING.age, first)
+    with pytest.raises(BoundError, match='would begin with up to'):
+        run.step()
+    late = Run(first).until(0.8)
+    late.follow(late.now - 0.1, on)
+    with pytest.raises(BoundError, match='would begin with up to'):
+        late.step()
+
+
+def test_a_law_says_whether_it_goes_on_and_what_it_allows_for():
+    first = certified()
+    on = certified(before=first)
+    for law, goes_on in ((first.law, False), (on.law, True)):
+        assert law.goes_on == goes_on
+        assert law_of(numbers_of(law), 2).goes_on == goes_on
+    wild = faster(first.law, 1.3)
+    assert on.law.allows_for(first.law, has_same_nominal=False)
+    assert first.law.allows_for(first.law, has_same_nominal=True)
+    assert not first.law.allows_for(first.law, has_same_nominal=False)
+    assert not on.law.allows_for(wild, has_same_nominal=True)
+
+
+def test_how_an_arm_moved_says_nothing_where_a_plan_does_not_allow_for_it():
+    """A plan that stands in the place of one that moved there, and was made as if from rest."""
+    first = certified()
+    wild = replace(first, law=replace(faster(first.law, 1.3), first_pace=first.law.first_pace))
+    for before, forgets in ((first, False), (wild, True)):
+        run = Run(first, share=0.02)
+        run.plan = standing(START, before)
+        run.until(LASTS)
+        run.follow(run.now + SAMPLING.age, first)
+        assert run.controller.forgets(run.plan) == forgets
+        if forgets:
+            with pytest.raises(MeasurementError, match='too few samples|two samples'):
+                run.step()
+        else:
+            run.step()
