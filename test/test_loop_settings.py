@@ -137,9 +137,21 @@ def test_a_bridge_to_a_driver_lets_nothing_be_assumed(cls):
         from_mapping(cls, values | {'simulated': True}, 'test')
 
 
+@pytest.mark.parametrize('cls', [LbrFriSettings, Ros2ControlSettings, FrankaSettings])
+def test_a_bridge_to_a_driver_waits_for_nobody(cls):
+    everybody = read_yaml(share_directory() / 'config/loop/lbr_med7.yaml')['/**']
+    values = everybody['ros__parameters'] | ({'address': 'robot'} if cls is FrankaSettings else {})
+    assert not from_mapping(cls, values, 'test').is_lockstep
+    with pytest.raises(ConfigError, match='timing is lockstep, and this bridge commands a driver'):
+        from_mapping(cls, values | {'timing': 'lockstep'}, 'test')
+    simulated = everybody['ros__parameters'] | {'timing': 'lockstep'}
+    assert from_mapping(BuiltinSimSettings, simulated, 'test').is_lockstep
+
+
 def test_only_ways_with_a_simulator_have_a_simulated_arm():
     for name, way in BACKENDS.items():
-        told = {'simulated' in p.parameters for p in processes_of(name, Choices(record='bag'))}
+        chosen = Choices(record='bag', bag='bag' if name == 'replay' else '')
+        told = {'simulated' in p.parameters for p in processes_of(name, chosen)}
         assert told == {bool(set(way.nodes) & set(SIMULATORS))}, name
 
 

@@ -178,9 +178,13 @@ def processes_of(name: str, choices: Choices) -> list[Process]:
     if choices.record:
         _check_writable(Path(choices.record))
     started = [*way.nodes, *(['recorder'] if choices.record else []), 'monitor']
+    _check_use(name, choices, started)
     given = {node: _parameters(way, node, choices, in_file[node]) for node in started}
     every = {node: {**in_file[node], **own} for node, own in given.items()}
-    told = _of_readings(way, choices, every, _agreed(every))
+    _check_bag(every)
+    loop = _agreed(every)
+    _check_time(name, loop)
+    told = _of_readings(way, choices, every, loop)
     given['identifier'] = {**told, **given['identifier']}
     processes = [
         Process(
@@ -250,6 +254,39 @@ def _check_writable(folder: Path) -> None:
             f'record: {folder} cannot be made, nothing can be written in {there} '
             f'({error.strerror}); nothing was started'
         ) from error
+
+
+def _check_use(name: str, choices: Choices, started: list[str]) -> None:
+    """Refuse what was chosen for a node that is not started."""
+    has = f"'{name}' starts {started}"
+    for text in choices.extra:
+        whom, *_ = _parsed(text)
+        if whom and whom not in started:
+            cure = '; record starts it' if whom == 'recorder' else ''
+            raise ConfigError(f"parameter '{text}': {has}, and no '{whom}'{cure}")
+    for option, node in (
+        ('world', 'planner'),
+        ('bag', 'replay_bridge'),
+        ('speed', 'replay_bridge'),
+    ):
+        if getattr(choices, option) and node not in started:
+            raise ConfigError(f'{option}: is for the node {node}, and {has}')
+
+
+def _check_bag(every: Mapping[str, Parameters]) -> None:
+    """Refuse a replay of nothing."""
+    if 'replay_bridge' in every and not every['replay_bridge'].get('bag'):
+        raise ConfigError('bag: is not given, it has to be the folder or file of a recording')
+
+
+def _check_time(name: str, loop: LoopSettings) -> None:
+    """Refuse lockstep where a driver has a time of its own."""
+    for driver in set(BACKENDS[name].nodes) & {*BRIDGES} - {*SIMULATORS}:
+        if loop.is_lockstep:
+            raise ConfigError(
+                f"timing is lockstep, and '{name}' has a driver behind its {driver}, whose time "
+                f'waits for nobody; lockstep is for {[*SIMULATORS, "replay_bridge"]}'
+            )
 
 
 def _parameters(
