@@ -5,8 +5,8 @@ A plan is taken over at its start, if
     it goes on from the desired state of the plan in force, or, where no plan is in force or the
     last one is over, stands still so near to the arm that V <= V_M (`takeover`),
     it is not late: the first sample after its start has it, however long the period is; or until
-    `late` after its start the one in force was followed on, and the two differ by their jerk only.
-    One that stands still is never late,
+    `late` after its start the one in force was followed on, which differs from it by its jerk,
+    and V <= V_M is measured as of a plan that begins anew. One that stands still is never late,
     the bounds it was certified for contain those that are known now,
     the mode lets plans follow each other, and since it last changed one that stands still has
     begun: what was told for the mode before is not wanted any more.
@@ -18,10 +18,11 @@ was started again, or works with something else than this arm does, is not follo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from safe_sysid.config import Positive, Settings
+from safe_sysid.config import Range, Settings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.track.seen_start import UNSEEN
@@ -32,12 +33,15 @@ SAME = 1e-6  # [rad, rad/s, rad/s^2] between two states that are the same up to 
 ROUNDING = 1e-9  # [s] between two times that are the same: whole nanoseconds from another origin
 STILL = 1e-9  # [rad] that a plan which stands still may move
 
+# In 0.1 s a jerk of 10 rad/s^3 moves a desired velocity by 0.05 rad/s: later no arm is near it.
+Late = Annotated[float, Range(above=0.0, at_most=0.1)]
+
 
 @dataclass(frozen=True)
 class SuccessionSettings(Settings):
     """How exact a plan has to be taken over, where it is not there at the first sample."""
 
-    late: Positive = 0.005  # [s] after its start up to which a plan may still take over
+    late: Late = 0.005  # [s] after its start up to which a plan may still take over
 
 
 class PlanSuccession:
@@ -108,6 +112,8 @@ class PlanSuccession:
         if self._begins_anew and not _stands_still(plan):
             return 'the first plan in another mode has to stand still'
         reason = self._refusal_to_go_on(plan, t)
+        if not reason and not self._is_on_time(plan, t):  # the arm went on along the other one
+            return self._arm.refusal_to_begin(plan, t, measurement, estimate.bounds)
         if not reason:
             return self._arm.refusal_to_go_on(plan, t, measurement, estimate.bounds)
         ahead = 0.0 if self.in_force is None else self.in_force.end_time - plan.start_time
@@ -120,7 +126,7 @@ class PlanSuccession:
         if self.in_force is None:
             return 'the first plan has to stand still where the arm is'
         late = t - plan.start_time
-        if late > self._settings.late and not self._is_first_sample(plan, late):
+        if late > self._settings.late and not self._is_on_time(plan, t):
             return f'the next plan came {late:.3f} s late; {self._settings.late} s are allowed'
         before, curve = np.array(self.in_force.desired(plan.start_time)), plan.curve
         gap = np.abs(before - np.array([curve.q0, curve.qd0, curve.qdd0])).max()
@@ -128,9 +134,11 @@ class PlanSuccession:
             return f'the next plan does not go on from the one in force, it jumps by {gap:.3g}'
         return ''
 
-    def _is_first_sample(self, plan: Plan, late: float) -> bool:
+    def _is_on_time(self, plan: Plan, t: float) -> bool:
         """Whether no plan was followed since the start of this one, and no sample was lost."""
-        return self._before < plan.start_time and late <= self._longest_step
+        late = t - plan.start_time
+        is_first = self._before < plan.start_time and late <= self._longest_step
+        return late <= ROUNDING or is_first
 
 
 def _stands_still(plan: Plan) -> bool:
