@@ -111,6 +111,8 @@ class _Sections:
 def _sections_of(arm: Arm, loop: str | PathLike[str] | None) -> _Sections:
     name = arm.model.name
     path = share_directory() / 'config' / 'loop' / f'{name}.yaml' if loop is None else Path(loop)
+    if path.is_dir():
+        raise ConfigError(f'{path}: is a folder, and has to be a loop file')
     if not path.is_file():
         raise ConfigError(
             f'there is no loop file {path} for the arm {name}; give loop=FILE (prior of what it '

@@ -167,6 +167,7 @@ def test_a_node_waits_for_the_supervisor_only_where_there_is_one():
     [
         (Choices(robot='r2d2'), "no settings of the loop for 'r2d2', the package has"),
         (Choices(config='nowhere.yaml'), 'nowhere.yaml: there is no such settings file'),
+        (Choices(config='/dev'), '/dev: is a folder, and has to be a settings file'),
         (Choices(extra=('a=1',)), "parameter 'a=1' is not NAME:=VALUE"),
         (Choices(extra=('plan:a:=1',)), "no node 'plan', there are"),
         (
