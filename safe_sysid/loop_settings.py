@@ -223,11 +223,15 @@ class LoopSettings(Settings):
 COMMON = tuple(each.name for each in fields(LoopSettings))
 
 
+def common_parameters(parameters: Mapping[str, object]) -> dict[str, Any]:
+    """Return the parameters of a node that every node has, by name."""
+    values = by_full_name(parameters)
+    return {name: values[name] for name in values if name.partition('.')[0] in COMMON}
+
+
 def common_settings(parameters: Mapping[str, object], source: str) -> LoopSettings:
     """Return what the parameters of a node say of the settings that every node has."""
-    values = by_full_name(parameters)
-    ours: dict[str, Any] = {x: values[x] for x in values if x.partition('.')[0] in COMMON}
-    return from_mapping(LoopSettings, nested(ours), source)
+    return from_mapping(LoopSettings, nested(common_parameters(parameters)), source)
 
 
 def check_agreement(by_node: Mapping[str, LoopSettings]) -> None:

@@ -323,9 +323,16 @@ def _said(node: str, choices: Choices) -> dict[str, object]:
 
 def _agreed(every: Mapping[str, Parameters]) -> LoopSettings:
     """Return the settings that all nodes share, unless they are not told the same."""
-    from safe_sysid.loop_settings import check_agreement, common_settings  # not for --help
+    from safe_sysid.loop_settings import (  # numerics; not for --help
+        check_agreement,
+        common_parameters,
+        common_settings,
+    )
 
-    found = {n: common_settings(every[n], f"parameters of node '{n}'") for n in every}
+    told = {node: common_parameters(parameters) for node, parameters in every.items()}
+    if all(told[node] == told['identifier'] for node in told):  # in words; no need to read each
+        told = {'identifier': told['identifier']}
+    found = {node: common_settings(x, f"parameters of node '{node}'") for node, x in told.items()}
     check_agreement(found)
     return found['identifier']
 
@@ -370,7 +377,12 @@ def _parsed(text: str) -> tuple[str, str, object]:
         raise ConfigError(f"parameter '{text}': no node '{whom}', there are {nodes()}")
     try:
         return whom, name, json.loads(right)
-    except json.JSONDecodeError:  # a text without quotes
+    except json.JSONDecodeError as error:  # a text without quotes
+        if right[0] in '[{':
+            raise ConfigError(
+                f"parameter '{text}': {right} is no list or mapping in JSON ({error.msg}); each "
+                'text in one has double quotes'
+            ) from error
         return whom, name, right
 
 

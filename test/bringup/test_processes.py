@@ -169,6 +169,13 @@ def test_a_node_waits_for_the_supervisor_only_where_there_is_one():
         (Choices(config='nowhere.yaml'), 'nowhere.yaml: there is no such settings file'),
         (Choices(config='/dev'), '/dev: is a folder, and has to be a settings file'),
         (Choices(extra=('a=1',)), "parameter 'a=1' is not NAME:=VALUE"),
+        (
+            Choices(extra=('planner:goal:=[1,2',)),
+            r"goal:=\[1,2': \[1,2 is no list or mapping in JSON \(Expecting ',' delimiter\)",
+        ),
+        (Choices(extra=('library:=[dumbbell_8lb]',)), 'each text in one has double quotes'),
+        (Choices(extra=('gains.K_r:=[NaN]',)), r'gains: K_r is \(nan,\), it has to be above 0'),
+        (Choices(extra=('planner:gains.V_m:=0.1',)), "unknown key 'V_m', did you mean 'V_M'"),
         (Choices(extra=('plan:a:=1',)), "no node 'plan', there are"),
         (
             Choices(robot='two_link', extra=('robot:=mine.yaml',)),
