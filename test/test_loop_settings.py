@@ -128,6 +128,31 @@ def test_the_api_assumes_only_of_what_it_simulates():
     assert simulated_file.simulator.period == 0.002
 
 
+def two_link_with(folder, block):
+    """Loop file of the two-link arm in which the block of the planner has another name."""
+    path, text = (
+        folder / 'loop.yaml',
+        (share_directory() / 'config/loop/two_link.yaml').read_text(),
+    )
+    path.write_text(text.replace('/**/planner:', f'{block}:'))
+    return path
+
+
+@pytest.mark.parametrize('block', ['planner', '/planner', '/*'])
+def test_the_api_reads_what_a_node_would_read(tmp_path, block):
+    """Whatever name of the node a block has: with another duration it would plan otherwise."""
+    path = two_link_with(tmp_path, f"'{block}'")
+    assert read_loop(load_arm('two_link'), path).planner.duration == 2.0
+
+
+def test_the_api_refuses_nodes_that_would_not_agree(tmp_path):
+    path = two_link_with(tmp_path, '/**/planner')
+    head = '/**/controller:\n  ros__parameters:\n'
+    path.write_text(path.read_text().replace(head, f'{head}    gains: {{V_M: 0.0001}}\n'))
+    with pytest.raises(ConfigError, match='gains.V_M is 0.0001 for the controller and 0.002'):
+        read_loop(load_arm('two_link'), path)
+
+
 @pytest.mark.parametrize('cls', [LbrFriSettings, Ros2ControlSettings, FrankaSettings])
 def test_a_bridge_to_a_driver_lets_nothing_be_assumed(cls):
     everybody = read_yaml(share_directory() / 'config/loop/lbr_med7.yaml')['/**']

@@ -13,10 +13,10 @@ import numpy as np
 
 from safe_sysid.api.arguments import finite_numbers, payload_from
 from safe_sysid.arrays import Array
-from safe_sysid.config import from_mapping, read_yaml
+from safe_sysid.config import from_mapping, nested, read_yaml
 from safe_sysid.errors import ConfigError
 from safe_sysid.identify.online_identifier import IdentifierSettings
-from safe_sysid.loop_settings import LoopPriorSettings, LoopSettings
+from safe_sysid.loop_settings import LoopPriorSettings, LoopSettings, agreed_settings
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.assumed_arm import AssumedModel
 from safe_sysid.model.parameters import ParameterEstimate
@@ -24,6 +24,7 @@ from safe_sysid.model.payload import Payload
 from safe_sysid.model.promised_friction import promised_friction
 from safe_sysid.model.promised_links import CalibratedArm, promised_links
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.parameter_files import parameters_of
 from safe_sysid.plan.mission import MissionSettings
 from safe_sysid.plan.receding_horizon import PlannerSettings
 from safe_sysid.share import share_directory
@@ -32,8 +33,8 @@ from safe_sysid.track.described_sampling import described_sampling
 from safe_sysid.track.gains import Gains
 from safe_sysid.track.seen_law import Sampling
 
-ALL_NODES = '/**'
-SIMULATOR = '/**/builtin_sim_bridge'
+SIMULATOR = 'builtin_sim_bridge'
+NODES = ('planner', 'identifier', 'controller', 'supervisor', SIMULATOR)
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def read_simulated_loop(arm: Arm, loop: str | PathLike[str] | None = None) -> Lo
 
 @dataclass(frozen=True, eq=False)
 class _Sections:
-    """What a loop file says to its nodes, and to all of them."""
+    """What a loop file says to nodes without a namespace, and to all of them."""
 
     path: Path
     by_node: dict[str, dict[str, Any]]
@@ -118,9 +119,13 @@ def _sections_of(arm: Arm, loop: str | PathLike[str] | None) -> _Sections:
             f'there is no loop file {path} for the arm {name}; give loop=FILE (prior of what it '
             'may hold, gains), see docs/robots.md'
         )
-    sections = {key: _parameters(path, key, value) for key, value in read_yaml(path).items()}
-    every = {'robot': name, **sections.get(ALL_NODES, {})}
-    return _Sections(path, sections, from_mapping(LoopSettings, every, f'{path}, {ALL_NODES}'))
+    values = read_yaml(path)
+    try:
+        said = {node: {'robot': name, **parameters_of(values, f'/{node}')} for node in NODES}
+    except ConfigError as error:
+        raise ConfigError(f'{path}: {error}') from error
+    common = agreed_settings(said, f'{path}: node')
+    return _Sections(path, {node: nested(own) for node, own in said.items()}, common)
 
 
 def _loop_of(
@@ -135,7 +140,7 @@ def _loop_of(
     model = assumed.model if shape is None else assumed.model.with_payload(shape)
     links, known = promised_links(arm, common.promise), common.prior.known(assumed.model)
     hand = known.bounds(assumed.model)[assumed.model.layout.end_effector]
-    planner, identifier = sections.get('/**/planner', {}), sections.get('/**/identifier', {})
+    planner, identifier = sections['planner'], sections['identifier']
     return LoopFile(
         model,
         _prior(common.prior, model, payload is not None),
@@ -144,18 +149,11 @@ def _loop_of(
         from_mapping(PlannerSettings, planner.get('planner', {}), f'{path}, planner'),
         from_mapping(MissionSettings, planner.get('mission', {}), f'{path}, mission'),
         from_mapping(IdentifierSettings, identifier.get('identifier', {}), f'{path}, identifier'),
-        _simulator({'period': common.period, **sections.get(SIMULATOR, {})}, str(path)),
+        _simulator({**sections[SIMULATOR], 'period': common.period}, str(path)),
         assumed,
         None if links is None else links.with_hand(hand),
         tuple(x.sentence for x in (promised, links) if x is not None),
     )
-
-
-def _parameters(path: Path, node: object, section: Any) -> dict[str, Any]:
-    values = section.get('ros__parameters', {}) if isinstance(section, dict) else {}
-    if not isinstance(values, dict):
-        raise ConfigError(f"{path}: ros__parameters of '{node}' is {values!r}, not a mapping")
-    return values
 
 
 def _prior(settings: LoopPriorSettings, model: RobotModel, is_known: bool) -> ParameterEstimate:

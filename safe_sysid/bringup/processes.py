@@ -167,6 +167,8 @@ def nodes() -> list[str]:
 
 def processes_of(name: str, choices: Choices) -> list[Process]:
     """Return processes of a way of running."""
+    from safe_sysid.loop_settings import agreed_settings  # numerics; not for --help
+
     if name not in BACKENDS:
         raise ConfigError(f"no way to run '{name}', there are {list(BACKENDS)}")
     way = BACKENDS[name]
@@ -182,7 +184,7 @@ def processes_of(name: str, choices: Choices) -> list[Process]:
     given = {node: _parameters(way, node, choices, in_file[node]) for node in started}
     every = {node: {**in_file[node], **own} for node, own in given.items()}
     _check_bag(every)
-    loop = _agreed(every)
+    loop = agreed_settings(every)
     _check_time(name, loop)
     told = _of_readings(way, choices, every, loop)
     given['identifier'] = {**told, **given['identifier']}
@@ -319,22 +321,6 @@ def _said(node: str, choices: Choices) -> dict[str, object]:
         if whom in ('', node):
             said[name] = value
     return said
-
-
-def _agreed(every: Mapping[str, Parameters]) -> LoopSettings:
-    """Return the settings that all nodes share, unless they are not told the same."""
-    from safe_sysid.loop_settings import (  # numerics; not for --help
-        check_agreement,
-        common_parameters,
-        common_settings,
-    )
-
-    told = {node: common_parameters(parameters) for node, parameters in every.items()}
-    if all(told[node] == told['identifier'] for node in told):  # in words; no need to read each
-        told = {'identifier': told['identifier']}
-    found = {node: common_settings(x, f"parameters of node '{node}'") for node, x in told.items()}
-    check_agreement(found)
-    return found['identifier']
 
 
 def _of_readings(
