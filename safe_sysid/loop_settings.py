@@ -252,15 +252,33 @@ class LoopSettings(Settings):
 COMMON = tuple(each.name for each in fields(LoopSettings))
 
 
-def common_settings(parameters: Mapping[str, object], source: str) -> LoopSettings:
-    """Return what the parameters of a node say of the settings that every node has."""
+def agreed_settings(
+    by_node: Mapping[str, Mapping[str, object]], source: str = 'parameters of node'
+) -> LoopSettings:
+    """Return what the parameters of nodes say of the settings that every node has.
+
+    Refuse what is not the same for all of them.
+    """
+    said = {node: _common(parameters) for node, parameters in by_node.items()}
+    first = next(iter(said))
+    if all(told == said[first] for told in said.values()):  # in words; no need to read each
+        said = {first: said[first]}
+    read = {
+        node: from_mapping(LoopSettings, nested(told), f"{source} '{node}'")
+        for node, told in said.items()
+    }
+    _check_agreement(read)
+    return read[first]
+
+
+def _common(parameters: Mapping[str, object]) -> dict[str, Any]:
+    """Parameters of a node that every node has, by name."""
     values = by_full_name(parameters)
-    ours: dict[str, Any] = {x: values[x] for x in values if x.partition('.')[0] in COMMON}
-    return from_mapping(LoopSettings, nested(ours), source)
+    return {name: values[name] for name in values if name.partition('.')[0] in COMMON}
 
 
-def check_agreement(by_node: Mapping[str, LoopSettings]) -> None:
-    """Refuse settings of nodes that are not the same for all of them."""
+def _check_agreement(by_node: Mapping[str, LoopSettings]) -> None:
+    """Refuse settings that are not the same for all nodes, and say how to say them to all."""
     values = {node: by_full_name(asdict(settings)) for node, settings in by_node.items()}
     for name in dict.fromkeys(name for own in values.values() for name in own):
         told = {node: own.get(name) for node, own in values.items()}

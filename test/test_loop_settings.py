@@ -1,6 +1,7 @@
 """What a loop promises of an arm: what nobody states is wide, and simulators use all of it."""
 
 from dataclasses import replace
+import json
 import re
 
 import numpy as np
@@ -133,28 +134,29 @@ def test_the_api_assumes_only_of_what_it_simulates():
     assert simulated_file.simulator.period == 0.002
 
 
+def light(share):
+    """Payload file of a dumbbell that is cut down, as the prior of the two-link arm is narrow."""
+    path = share_directory() / 'config' / 'payloads' / 'dumbbell_4lb.yaml'
+    values = dict(read_yaml(path))
+    values['mass'] *= share
+    values['inertia_about_com'] = {k: share * v for k, v in values['inertia_about_com'].items()}
+    return json.dumps(values)
+
+
 def test_what_a_loop_file_names_is_beside_it_wherever_it_is_read_from(tmp_path, monkeypatch):
-    share = share_directory() / 'config'
-    own, cwd = tmp_path / 'own', tmp_path / 'cwd'
-    text = (share / 'loop' / 'two_link.yaml').read_text(encoding='utf-8')
-    for folder, payload in ((own, 'dumbbell_8lb'), (cwd, 'dumbbell_4lb')):
+    own, cwd, arm = tmp_path / 'own', tmp_path / 'cwd', load_arm('two_link')
+    path = share_directory() / 'config' / 'loop' / 'two_link.yaml'
+    for folder, share in ((own, 0.1), (cwd, 0.05)):
         folder.mkdir()
-        shape = (share / 'payloads' / f'{payload}.yaml').read_text(encoding='utf-8')
-        (folder / 'held.yaml').write_text(shape, encoding='utf-8')
-    loop = own / 'loop.yaml'
+        (folder / 'held.yaml').write_text(light(share), encoding='utf-8')
+    loop, text = own / 'loop.yaml', path.read_text(encoding='utf-8')
     named = text.replace('robot: two_link', 'robot: two_link\n    payload: held.yaml')
     loop.write_text(named, encoding='utf-8')
     monkeypatch.chdir(cwd)
-    arm = load_arm('two_link')
-    covered = read_loop(arm, loop).model
-    np.testing.assert_array_equal(
-        covered.theta, arm.model.with_payload(read_payload('dumbbell_8lb')).theta
-    )
+    each = [arm.model.with_payload(read_payload(f'{x}/held.yaml')).theta for x in (own, cwd)]
+    np.testing.assert_array_equal(read_loop(arm, loop).model.theta, each[0])
     (own / 'held.yaml').unlink()  # then that of the same name where we stand counts, as before
-    np.testing.assert_array_equal(
-        read_loop(arm, loop).model.theta,
-        arm.model.with_payload(read_payload('dumbbell_4lb')).theta,
-    )
+    np.testing.assert_array_equal(read_loop(arm, loop).model.theta, each[1])
     (cwd / 'held.yaml').unlink()
     with pytest.raises(ConfigError, match=f'loop.yaml: payload: held.yaml: .* {cwd}.*beside it'):
         read_loop(arm, loop)
@@ -230,6 +232,31 @@ def test_python_certifies_with_the_shapes_of_all_that_may_be_held(tmp_path):
     assert known.capsules.names == arm.model.capsules.names
 
 
+def two_link_with(folder, block):
+    """Loop file of the two-link arm in which the block of the planner has another name."""
+    path, text = (
+        folder / 'loop.yaml',
+        (share_directory() / 'config/loop/two_link.yaml').read_text(),
+    )
+    path.write_text(text.replace('/**/planner:', f'{block}:'))
+    return path
+
+
+@pytest.mark.parametrize('block', ['planner', '/planner'])
+def test_the_api_reads_what_a_node_would_read(tmp_path, block):
+    """Whatever name of the node a block has: with another duration it would plan otherwise."""
+    path = two_link_with(tmp_path, f"'{block}'")
+    assert read_loop(load_arm('two_link'), path).planner.duration == 2.0
+
+
+def test_the_api_refuses_nodes_that_would_not_agree(tmp_path):
+    path = two_link_with(tmp_path, '/**/planner')
+    head = '/**/controller:\n  ros__parameters:\n'
+    path.write_text(path.read_text().replace(head, f'{head}    gains: {{V_M: 0.0001}}\n'))
+    with pytest.raises(ConfigError, match='gains.V_M is 0.0001 for the controller and 0.002'):
+        read_loop(load_arm('two_link'), path)
+
+
 @pytest.mark.parametrize('cls', [LbrFriSettings, Ros2ControlSettings, FrankaSettings])
 def test_a_bridge_to_a_driver_lets_nothing_be_assumed(cls):
     everybody = read_yaml(share_directory() / 'config/loop/lbr_med7.yaml')['/**']
@@ -239,9 +266,21 @@ def test_a_bridge_to_a_driver_lets_nothing_be_assumed(cls):
         from_mapping(cls, values | {'simulated': True}, 'test')
 
 
+@pytest.mark.parametrize('cls', [LbrFriSettings, Ros2ControlSettings, FrankaSettings])
+def test_a_bridge_to_a_driver_waits_for_nobody(cls):
+    everybody = read_yaml(share_directory() / 'config/loop/lbr_med7.yaml')['/**']
+    values = everybody['ros__parameters'] | ({'address': 'robot'} if cls is FrankaSettings else {})
+    assert not from_mapping(cls, values, 'test').is_lockstep
+    with pytest.raises(ConfigError, match='timing is lockstep, and this bridge commands a driver'):
+        from_mapping(cls, values | {'timing': 'lockstep'}, 'test')
+    simulated = everybody['ros__parameters'] | {'timing': 'lockstep'}
+    assert from_mapping(BuiltinSimSettings, simulated, 'test').is_lockstep
+
+
 def test_only_ways_with_a_simulator_have_a_simulated_arm():
     for name, way in BACKENDS.items():
-        told = {'simulated' in p.parameters for p in processes_of(name, Choices(record='bag'))}
+        chosen = Choices(record='bag', bag='bag' if name == 'replay' else '')
+        told = {'simulated' in p.parameters for p in processes_of(name, chosen)}
         assert told == {bool(set(way.nodes) & set(SIMULATORS))}, name
 
 

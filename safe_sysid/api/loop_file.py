@@ -14,10 +14,10 @@ import numpy as np
 from safe_sysid.api.arguments import finite_numbers, payload_from
 from safe_sysid.api.loop_blocks import read_blocks
 from safe_sysid.arrays import Array
-from safe_sysid.config import from_mapping
+from safe_sysid.config import from_mapping, nested
 from safe_sysid.errors import ConfigError
 from safe_sysid.identify.online_identifier import IdentifierSettings
-from safe_sysid.loop_settings import LoopPriorSettings, LoopSettings
+from safe_sysid.loop_settings import LoopPriorSettings, LoopSettings, agreed_settings
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.assumed_arm import AssumedModel
 from safe_sysid.model.held_body import refuse_beyond
@@ -26,6 +26,7 @@ from safe_sysid.model.payload import Payload
 from safe_sysid.model.promised_friction import promised_friction
 from safe_sysid.model.promised_links import CalibratedArm, promised_links
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.parameter_files import by_full_name
 from safe_sysid.plan.mission import MissionSettings
 from safe_sysid.plan.receding_horizon import PlannerSettings
 from safe_sysid.sets.interval import Interval
@@ -37,6 +38,7 @@ from safe_sysid.track.seen_law import Sampling
 
 SIMULATOR = 'builtin_sim_bridge'
 NEARLY = 1e-6  # [m, rad] to which links of the same arm are alike
+NODES = ('planner', 'identifier', 'controller', 'supervisor', SIMULATOR)
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ def read_simulated_loop(arm: Arm, loop: str | PathLike[str] | None = None) -> Lo
 
 @dataclass(frozen=True, eq=False)
 class _Sections:
-    """What a loop file says to its nodes, and to all of them."""
+    """What a loop file says to nodes without a namespace, and to all of them."""
 
     path: Path
     nodes: dict[str, dict[str, Any]]
@@ -124,16 +126,19 @@ class _Sections:
 def _sections_of(arm: Arm, loop: str | PathLike[str] | None) -> _Sections:
     name = arm.model.name
     path = share_directory() / 'config' / 'loop' / f'{name}.yaml' if loop is None else Path(loop)
+    if path.is_dir():
+        raise ConfigError(f'{path}: is a folder, and has to be a loop file')
     if not path.is_file():
         raise ConfigError(
             f'there is no loop file {path} for the arm {name}; give loop=FILE (prior of what it '
             'may hold, gains), see docs/robots.md'
         )
     blocks = read_blocks(path)
-    told = {'robot': name, **blocks.everybody}
-    common = from_mapping(LoopSettings, told, f'{path}, of all nodes')
+    everybody = {'robot': name, **by_full_name(blocks.everybody)}
+    said = {node: {**everybody, **by_full_name(blocks.nodes[node])} for node in NODES}
+    common = agreed_settings(said, f'{path}: node')
     _refuse_another(arm, common, path)
-    return _Sections(path, blocks.nodes, common)
+    return _Sections(path, {node: nested(own) for node, own in said.items()}, common)
 
 
 def _refuse_another(arm: Arm, common: LoopSettings, path: Path) -> None:
@@ -176,7 +181,7 @@ def _loop_of(
         from_mapping(PlannerSettings, planner.get('planner', {}), f'{path}, planner'),
         from_mapping(MissionSettings, planner.get('mission', {}), f'{path}, mission'),
         from_mapping(IdentifierSettings, identifier.get('identifier', {}), f'{path}, identifier'),
-        _simulator({'period': common.period, **nodes[SIMULATOR]}, str(path)),
+        _simulator({**nodes[SIMULATOR], 'period': common.period}, str(path)),
         assumed,
         None if links is None else links.with_hand(hand),
         tuple(x.sentence for x in (promised, links) if x is not None),

@@ -167,6 +167,8 @@ def nodes() -> list[str]:
 
 def processes_of(name: str, choices: Choices) -> list[Process]:
     """Return processes of a way of running."""
+    from safe_sysid.loop_settings import agreed_settings  # numerics; not for --help
+
     if name not in BACKENDS:
         raise ConfigError(f"no way to run '{name}', there are {list(BACKENDS)}")
     way = BACKENDS[name]
@@ -178,9 +180,13 @@ def processes_of(name: str, choices: Choices) -> list[Process]:
     if choices.record:
         _check_writable(Path(choices.record))
     started = [*way.nodes, *(['recorder'] if choices.record else []), 'monitor']
+    _check_use(name, choices, started)
     given = {node: _parameters(way, node, choices, in_file[node]) for node in started}
     every = {node: {**in_file[node], **own} for node, own in given.items()}
-    told = _of_readings(way, choices, every, _agreed(every))
+    _check_bag(every)
+    loop = agreed_settings(every)
+    _check_time(name, loop)
+    told = _of_readings(way, choices, every, loop)
     given['identifier'] = {**told, **given['identifier']}
     processes = [
         Process(
@@ -252,6 +258,39 @@ def _check_writable(folder: Path) -> None:
         ) from error
 
 
+def _check_use(name: str, choices: Choices, started: list[str]) -> None:
+    """Refuse what was chosen for a node that is not started."""
+    has = f"'{name}' starts {started}"
+    for text in choices.extra:
+        whom, *_ = _parsed(text)
+        if whom and whom not in started:
+            cure = '; record starts it' if whom == 'recorder' else ''
+            raise ConfigError(f"parameter '{text}': {has}, and no '{whom}'{cure}")
+    for option, node in (
+        ('world', 'planner'),
+        ('bag', 'replay_bridge'),
+        ('speed', 'replay_bridge'),
+    ):
+        if getattr(choices, option) and node not in started:
+            raise ConfigError(f'{option}: is for the node {node}, and {has}')
+
+
+def _check_bag(every: Mapping[str, Parameters]) -> None:
+    """Refuse a replay of nothing."""
+    if 'replay_bridge' in every and not every['replay_bridge'].get('bag'):
+        raise ConfigError('bag: is not given, it has to be the folder or file of a recording')
+
+
+def _check_time(name: str, loop: LoopSettings) -> None:
+    """Refuse lockstep where a driver has a time of its own."""
+    for driver in set(BACKENDS[name].nodes) & {*BRIDGES} - {*SIMULATORS}:
+        if loop.is_lockstep:
+            raise ConfigError(
+                f"timing is lockstep, and '{name}' has a driver behind its {driver}, whose time "
+                f'waits for nobody; lockstep is for {[*SIMULATORS, "replay_bridge"]}'
+            )
+
+
 def _parameters(
     way: BringupProfile, node: str, choices: Choices, in_file: Parameters
 ) -> dict[str, object]:
@@ -282,15 +321,6 @@ def _said(node: str, choices: Choices) -> dict[str, object]:
         if whom in ('', node):
             said[name] = value
     return said
-
-
-def _agreed(every: Mapping[str, Parameters]) -> LoopSettings:
-    """Return the settings that all nodes share, unless they are not told the same."""
-    from safe_sysid.loop_settings import check_agreement, common_settings  # not for --help
-
-    found = {n: common_settings(every[n], f"parameters of node '{n}'") for n in every}
-    check_agreement(found)
-    return found['identifier']
 
 
 def _of_readings(
@@ -333,7 +363,12 @@ def _parsed(text: str) -> tuple[str, str, object]:
         raise ConfigError(f"parameter '{text}': no node '{whom}', there are {nodes()}")
     try:
         return whom, name, json.loads(right)
-    except json.JSONDecodeError:  # a text without quotes
+    except json.JSONDecodeError as error:  # a text without quotes
+        if right[0] in '[{':
+            raise ConfigError(
+                f"parameter '{text}': {right} is no list or mapping in JSON ({error.msg}); each "
+                'text in one has double quotes'
+            ) from error
         return whom, name, right
 
 

@@ -43,6 +43,8 @@ def settings_path(config: str, robot: str) -> Path:
     """Return the file that was chosen, or that of the package for an arm."""
     if config:
         path = Path(config)
+        if path.is_dir():
+            raise ConfigError(f'{path}: is a folder, and has to be a settings file')
         if not path.is_file():
             raise ConfigError(f'{path}: there is no such settings file')
         return path

@@ -36,7 +36,7 @@ def told_of_readings(
     source = f"parameters of node '{name}': sensors"
     sensors = nested(by_full_name(asked)).get('sensors', {})
     readings = SimulatedReadings(from_mapping(SensorSettings, sensors, source), creep)
-    bare = replace(loop, payload='', library=()).described()
+    bare = replace(loop, payload='', library=(), promise='none').described()
     errors = readings.to_tell(bare, _stated(identifier), _stated(chosen))
     return {**told, **{f'{OBSERVATION}{name}': value for name, value in errors.items()}}
 

@@ -16,14 +16,15 @@ a sample acts that much later; and whether V <= V_M only who observes r can see,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from threading import Event
 import time
+from typing import Annotated, Any
 
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.config import Count, Natural, NotNegative, Positive, Settings
+from safe_sysid.config import Count, Natural, NotNegative, Positive, Range, Settings
 from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
@@ -53,6 +54,10 @@ HANDOVER = 0.1  # [s] that a search leaves at most until its plan is needed
 ONWARD = 0.5  # [rad] along a route, to a point that plans are to come nearer to
 OVERRUN = 0.1  # [s] of a search in which nothing was compiled
 
+# Up to then desired states of a plan and of the one before, which differ by their jerk from its
+# start on, are so near that V <= V_M for the one is taken for V <= V_M for the other.
+Late = Annotated[float, Range(at_least=0.0, at_most=0.01)]
+
 
 @dataclass(frozen=True)
 class PlannerSettings(Settings):
@@ -64,8 +69,8 @@ class PlannerSettings(Settings):
     pace: Positive = 1.0  # seconds that may pass in one of the arm; more where time waits
     standing: NotNegative = 0.0  # [s] of a plan that stands still; 0: as long as any, which a
     # search may need; where time waits for searches it may be less
-    late: NotNegative = 0.005  # [s] after its start up to which a plan may still take over; in a
-    # loop at least a period
+    late: Late = 0.005  # [s] after its start up to which a plan may still take over; in a loop at
+    # least a period
     intervals: Count = 128  # time steps of a certificate
     degree: Count = 2  # of the polynomials in k
     seed: Natural = 0
@@ -101,7 +106,12 @@ class PlannerSettings(Settings):
 
         It is up to a period after that, and no sample before it went on along the other plan.
         """
-        return replace(self, late=max(self.late, period))
+        return self.noticing_until(period)
+
+    def noticing_until(self, late: float) -> PlannerSettings:
+        """Return the same where a plan that took over on time is noticed so much later [s]."""
+        values: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
+        return NoticingSettings(**{**values, 'late': max(self.late, late)})
 
     @property
     def reserve(self) -> float:
@@ -117,6 +127,13 @@ class PlannerSettings(Settings):
     def wait(self) -> float:
         """Time at rest until a plan that moves may begin [s]."""
         return min(self.switch, self.stands)
+
+
+@dataclass(frozen=True)
+class NoticingSettings(PlannerSettings):
+    """Those of a planner that learns later that a plan took over on time."""
+
+    late: NotNegative = 0.005  # [s] after the start of a plan up to which that may be
 
 
 class RecedingHorizonPlanner:

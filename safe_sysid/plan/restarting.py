@@ -8,7 +8,6 @@ with an arm at rest.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 import math
 from threading import Event
 
@@ -58,7 +57,7 @@ class RestartingPlanner:
 
         Which plan is in force is not for the planner to say then: it goes by what is followed.
         """
-        settings = replace(settings, late=max(LATE, settings.late))
+        settings = settings.noticing_until(LATE)
         return RestartingPlanner(problem, settings, PATIENCE)
 
     def warm_up(

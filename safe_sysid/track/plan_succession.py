@@ -20,10 +20,11 @@ was started again, or works with something else than this arm does, is not follo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from safe_sysid.config import Positive, Settings
+from safe_sysid.config import Range, Settings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.track.seen_start import UNSEEN
@@ -33,12 +34,15 @@ from safe_sysid.trajectory.plan import Plan
 SAME = 1e-6  # [rad, rad/s, rad/s^2] between two states that are the same up to rounding
 ROUNDING = 1e-9  # [s] between two times that are the same: whole nanoseconds from another origin
 
+# In 0.1 s a jerk of 10 rad/s^3 moves a desired velocity by 0.05 rad/s: later no arm is near it.
+Late = Annotated[float, Range(above=0.0, at_most=0.1)]
+
 
 @dataclass(frozen=True)
 class SuccessionSettings(Settings):
     """How exact a plan has to be taken over, where it is not there at the first sample."""
 
-    late: Positive = 0.005  # [s] after its start up to which a plan may still take over
+    late: Late = 0.005  # [s] after its start up to which a plan may still take over
 
 
 class PlanSuccession:

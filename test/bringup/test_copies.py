@@ -145,9 +145,9 @@ def test_a_copy_that_crashed_is_started_again_as_another_one(carried_out, tmp_pa
 
 def test_what_is_imported_for_all_nodes_begins_no_thread_and_no_ros():
     """Otherwise nodes would be started anew, and an arm would wait."""
-    modules = {
-        each.module for way in BACKENDS for each in processes_of(way, Choices(record='bag'))
-    }
+    bags = dict.fromkeys(BACKENDS, '') | {'replay': 'bag'}
+    started = (processes_of(way, Choices(record='bag', bag=bag)) for way, bag in bags.items())
+    modules = {each.module for processes in started for each in processes}
     named = sorted({each for module in modules for each in numerics_of(module)})
     assert {'safe_sysid.plan.online', 'safe_sysid.identify.online_identifier'} <= {*named}
     code = (

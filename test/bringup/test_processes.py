@@ -32,6 +32,10 @@ LAUNCH = ROOT / 'launch'
 TWO_LINK = str(ROOT / 'config' / 'loop' / 'two_link.yaml')
 
 
+BAG = {'replay': {'bag': 'bag'}}  # what a way cannot do without
+DRIVERS = ('gazebo_sim', 'kinova', 'lbr_fri', 'franka')
+
+
 def test_there_is_a_launch_file_for_every_way_of_running():
     files = {path.name.removesuffix('.launch.py') for path in LAUNCH.glob('*.launch.py')}
     assert files - {'show_robot', 'view'} == set(BACKENDS)
@@ -46,7 +50,7 @@ def test_a_launch_file_includes_the_loop_with_its_own_way(way):
 
 def test_every_node_is_a_module_with_a_main_and_an_executable():
     for way in BACKENDS:
-        for process in processes_of(way, Choices(record='bag')):
+        for process in processes_of(way, Choices(record='bag', **BAG.get(way, {}))):
             path = ROOT / f'{process.module.replace(".", "/")}.py'
             assert 'def main() -> int:' in path.read_text(), process.node
     assert len(set(nodes())) == len(nodes())
@@ -54,7 +58,13 @@ def test_every_node_is_a_module_with_a_main_and_an_executable():
 
 @pytest.mark.parametrize('way', list(BACKENDS))
 def test_a_command_line_has_the_settings_and_what_was_chosen(way, tmp_path):
-    chosen = Choices(robot='two_link', world='shelf', payload='p.yaml', lockstep=True)
+    chosen = Choices(
+        robot='two_link',
+        world='' if way == 'replay' else 'shelf',
+        payload='p.yaml',
+        lockstep=way not in DRIVERS,
+        **BAG.get(way, {}),
+    )
     processes = processes_of(way, chosen)
     path = write_choices(processes, tmp_path / 'choices.yaml')
     blocks = yaml.safe_load(path.read_text())
@@ -64,7 +74,7 @@ def test_a_command_line_has_the_settings_and_what_was_chosen(way, tmp_path):
         assert line[4:8] == ['--params-file', str(process.settings), '--params-file', str(path)]
         own = blocks[f'/**/{process.node}']['ros__parameters']
         assert own['robot'] == 'two_link'
-        assert own['timing'] == 'lockstep'
+        assert own.get('timing') == ('lockstep' if chosen.lockstep else None)
         assert own.get('world') == ('shelf' if process.node == 'planner' else None)
     assert {process.node for process in processes} >= set(BACKENDS[way].nodes)
 
@@ -136,7 +146,7 @@ def test_the_controller_may_live_in_the_process_of_a_bridge(way):
 @pytest.mark.parametrize('way', ['loop', 'replay'])
 def test_without_a_bridge_there_is_no_process_for_two(way):
     with pytest.raises(ConfigError, match=f"'{way}' starts no bridge .*builtin_sim"):
-        processes_of(way, Choices(one_process=True))
+        processes_of(way, Choices(one_process=True, **BAG.get(way, {})))
 
 
 def test_keys_are_for_one_process_each(monkeypatch):
@@ -148,7 +158,7 @@ def test_keys_are_for_one_process_each(monkeypatch):
 def test_a_node_waits_for_the_supervisor_only_where_there_is_one():
     for way in BACKENDS:
         has_one = 'supervisor' in BACKENDS[way].nodes
-        for process in processes_of(way, Choices()):
+        for process in processes_of(way, Choices(**BAG.get(way, {}))):
             waits = process.parameters.get('waits_to_be_activated', False)
             assert waits == (has_one and process.node in (*MANAGED, *BRIDGES)), process.node
 
@@ -158,7 +168,15 @@ def test_a_node_waits_for_the_supervisor_only_where_there_is_one():
     [
         (Choices(robot='r2d2'), "no settings of the loop for 'r2d2', the package has"),
         (Choices(config='nowhere.yaml'), 'nowhere.yaml: there is no such settings file'),
+        (Choices(config='/dev'), '/dev: is a folder, and has to be a settings file'),
         (Choices(extra=('a=1',)), "parameter 'a=1' is not NAME:=VALUE"),
+        (
+            Choices(extra=('planner:goal:=[1,2',)),
+            r"goal:=\[1,2': \[1,2 is no list or mapping in JSON \(Expecting ',' delimiter\)",
+        ),
+        (Choices(extra=('library:=[dumbbell_8lb]',)), 'each text in one has double quotes'),
+        (Choices(extra=('gains.K_r:=[NaN]',)), r'gains: K_r is \(nan,\), it has to be above 0'),
+        (Choices(extra=('planner:gains.V_m:=0.1',)), "unknown key 'V_m', did you mean 'V_M'"),
         (Choices(extra=('plan:a:=1',)), "no node 'plan', there are"),
         (
             Choices(robot='two_link', extra=('robot:=mine.yaml',)),
@@ -227,6 +245,50 @@ def test_blocks_of_a_settings_file_that_would_not_agree_are_refused(tmp_path):
 def test_a_node_that_is_told_the_same_in_other_words_agrees():
     same = ('planner:gains.V_M:=2e-3', 'recorder:sampling:=ideal', 'controller:gains.K_r:=[10]')
     assert processes_of('builtin_sim', Choices(config=TWO_LINK, record='bag', extra=same))
+
+
+@pytest.mark.parametrize(
+    ('way', 'choices', 'complaint'),
+    [
+        (
+            'builtin_sim',
+            {'extra': ('drake_bridge:start:=[1,1]',)},
+            r"parameter 'drake_bridge:start:=\[1,1\]': 'builtin_sim' starts \['identifier', "
+            r".*'monitor'\], and no 'drake_bridge'$",
+        ),
+        (
+            'builtin_sim',
+            {'extra': ('recorder:required:=true',)},
+            "and no 'recorder'; record starts it$",
+        ),
+        ('replay', {'bag': 'bag', 'extra': ('planner:goal:=[1.0]',)}, "and no 'planner'$"),
+        (
+            'replay',
+            {'bag': 'bag', 'world': 'shelf'},
+            r"world: is for the node planner, and 'replay' starts \['identifier', 'replay_bridge'",
+        ),
+        ('builtin_sim', {'bag': 'bag'}, "bag: is for the node replay_bridge, and 'builtin_sim'"),
+        ('loop', {'speed': 2.0}, "speed: is for the node replay_bridge, and 'loop' starts"),
+        ('replay', {}, 'bag: is not given, it has to be the folder or file of a recording'),
+    ],
+)
+def test_what_no_node_of_a_run_would_use_is_refused(way, choices, complaint):
+    with pytest.raises(ConfigError, match=complaint):
+        processes_of(way, Choices(**choices))
+
+
+def test_a_recorder_that_is_started_has_parameters_and_a_bag_may_be_one():
+    recorded = Choices(record='bag', extra=('recorder:required:=true',))
+    assert 'recorder' in {each.node for each in processes_of('builtin_sim', recorded)}
+    assert processes_of('replay', Choices(extra=('replay_bridge:bag:=bag',)))
+
+
+@pytest.mark.parametrize('way', DRIVERS)
+@pytest.mark.parametrize('choices', [{'lockstep': True}, {'extra': ('timing:=lockstep',)}])
+def test_a_driver_is_not_run_in_lockstep(way, choices):
+    complaint = f"timing is lockstep, and '{way}' has a driver behind its .*, whose time waits"
+    with pytest.raises(ConfigError, match=complaint):
+        processes_of(way, Choices(**choices))
 
 
 def test_the_same_said_twice_is_accepted():

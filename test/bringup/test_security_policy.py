@@ -50,7 +50,9 @@ def test_a_policy_is_one_of_the_schema_with_an_enclave_for_each_process(way, cap
         if not len(element):
             assert NAME.fullmatch(element.text), element.text
     paths = {context.get('path') for context in policy.iter('context')}
-    processes = processes_of(way, Choices(namespace='left', record='bag'))
+    processes = processes_of(
+        way, Choices(namespace='left', record='bag', bag='bag' if way == 'replay' else '')
+    )
     assert {process.enclave for process in processes} <= paths
     assert len(paths) == len(list(policy.iter('context')))
 

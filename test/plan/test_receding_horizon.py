@@ -349,6 +349,7 @@ def test_a_goal_that_the_arm_could_not_hold_is_named(problem):
         {'budget': 0.0},
         {'intervals': 0},
         {'late': -1.0},
+        {'late': 0.011},
         {'pace': 0.0},
         {'standing': 0.05},
         {'standing': 3.5},
@@ -357,6 +358,13 @@ def test_a_goal_that_the_arm_could_not_hold_is_named(problem):
 def test_settings_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ConfigError):
         PlannerSettings(**wrong)
+
+
+@pytest.mark.parametrize(('period', 'late'), [(0.001, 0.005), (0.02, 0.02), (9.0, 9.0)])
+def test_the_first_sample_after_its_start_has_a_plan_however_long_a_period_is(period, late):
+    settings = PlannerSettings(duration=2.0, seed=7).at_period(period)
+    assert (settings.late, settings.duration, settings.seed) == (late, 2.0, 7)
+    assert replace(settings, seed=8).late == late
 
 
 def test_towards_a_goal_standing_still_is_no_success(problem):

@@ -8,6 +8,7 @@ import pytest
 from safe_sysid.errors import ConfigError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.dynamics.kinetic_energy import kinetic_energy
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.track.gains import Gains
@@ -110,6 +111,31 @@ def test_a_plan_that_is_a_little_late_takes_over(succession):
         succession.offer(each)
     assert followed(succession, 0.5) is first
     assert followed(succession, 1.004) is second
+
+
+def astray(plan, t):
+    """Measured state in which V of this plan is V_M, of the figures of the arm; less of others."""
+    q, qd, _ = plan.desired(t)
+    energy = kinetic_energy(MODEL, ratio_bounds(MODEL.theta, 0.0), q, np.ones(2))
+    off = np.sqrt(ARM.gains.V_M / energy.upper)
+    return JointMeasurement(0, q, qd - off * np.ones(2), REST)
+
+
+@pytest.mark.parametrize(('before', 'is_on_time'), [(0.9995, True), (1.001, False)])
+def test_a_late_plan_takes_over_where_its_energy_is_measured_to_be_small_enough(
+    before, is_on_time
+):
+    """An assumption speaks for one on time; who was on another plan since has to be near."""
+    succession = PlanSuccession(ARM, SuccessionSettings(), longest_step=0.0015)
+    first = standing(0.0)
+    second = moving(1.0, first)
+    succession.offer(first)
+    assert followed(succession, before) is first
+    succession.offer(second)
+    t = 1.0005 if is_on_time else 1.002
+    found = succession.step(t, astray(second, t), KNOWN)
+    assert found is (second if is_on_time else first)
+    assert is_on_time or 'the tracking error has up to 0.002' in succession.refusal
 
 
 @pytest.mark.parametrize('late', [0.0, 0.004, 0.0067, 0.0099, 0.0103])  # [s]
@@ -239,6 +265,8 @@ def test_a_plan_of_joints_that_turn_without_end_may_be_whole_turns_away():
 def test_settings_out_of_range_are_refused():
     with pytest.raises(ConfigError, match='late is 0.0, it has to be above 0'):
         replace(SuccessionSettings(), late=0.0)
+    with pytest.raises(ConfigError, match='late is 0.2, it has to be above 0 and at most 0.1'):
+        replace(SuccessionSettings(), late=0.2)
 
 
 class SeenAfter:

@@ -30,3 +30,8 @@ class BridgeSettings(ManagedSettings):
                 'simulated is true, and this bridge commands a driver: nothing may be assumed of '
                 'its arm; enter what a calibration found in the file of the arm'
             )
+        if self.is_lockstep and not self.OF_SIMULATOR:
+            raise ConfigError(
+                'timing is lockstep, and this bridge commands a driver, whose time waits for '
+                'nobody: it has to be real_time'
+            )
