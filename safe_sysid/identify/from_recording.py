@@ -333,10 +333,12 @@ def identification_problem(
 def _unstated(settings: RecordingSettings, arm: Arm) -> tuple[str, ...]:
     """List what bounds rest on that neither the settings nor the arm's file state."""
     usual, reads = RecordingSettings(), arm.model.sensors.sensing.torque
-    known = settings.known.over(arm.model.uncertainty).stated()
+    unknown = prior_settings(settings, arm).unknown(arm.model)
+    stated = settings.known.over(arm.model.uncertainty).stated()
+    known = stated.keys() - unknown.keys()  # a share of a figure 0 states nothing
     elsewhere = {
-        'known_links': set(LINK_KINDS) <= set(known),
-        'known_friction': {'coulomb', 'viscous', 'armature'} <= set(known),
+        'known_links': set(LINK_KINDS) <= known,
+        'known_friction': {'coulomb', 'viscous', 'armature'} <= known,
         'known_offset': 'offset' in known or settings.known_friction == 'unknown',
         'position_error': bool((arm.model.sensors.encoder_resolution > 0.0).all()),
         'torque_ratio': settings.torque_error is not None or reads.ratio is not None,
