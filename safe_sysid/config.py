@@ -174,6 +174,9 @@ def _broken(hint: Any, value: Any) -> Iterator[Allowed | Entries]:
             yield from _broken(part, entry)
         if arguments[-1] is not Ellipsis and len(hints) != len(entries):
             yield Entries(len(hints), len(hints))
+    elif get_origin(hint) is dict:
+        for entry in value.values():
+            yield from _broken(arguments[1], entry)
 
 
 def _is_of(hint: Any, value: Any) -> bool:

@@ -1,6 +1,6 @@
 """Settings files: what is wrong is said with the key, the file and the way out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 import math
 import re
 from typing import Annotated
@@ -148,6 +148,7 @@ class Ranged(Settings):
     tries: Count = 3
     goal: Finite | None = None  # [rad]
     tilt: Annotated[float, Range(above=-1.0, at_most=0.5)] = 0.0
+    kept: dict[str, Finite] = field(default_factory=dict)  # [rad]
 
 
 @pytest.mark.parametrize(
@@ -164,6 +165,8 @@ class Ranged(Settings):
         ({'tries': 0}, 'tries is 0, it has to be at least 1'),
         ({'goal': math.inf}, 'goal is inf, it has to be finite ([rad])'),
         ({'tilt': -1.0}, 'tilt is -1.0, it has to be above -1 and at most 0.5'),
+        ({'kept': {'a': 1.0, 'b': math.nan}}, "kept is {'a': 1.0, 'b': nan}, it has to be finite"),
+        ({'kept': {'a': math.inf}}, 'it has to be finite ([rad])'),
         ({'tilt': 0.6}, 'tilt is 0.6, it has to be above -1 and at most 0.5'),
     ],
 )
