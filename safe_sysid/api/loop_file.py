@@ -157,6 +157,7 @@ def _loop_of(
     found: _Sections, arm: Arm, payload: Payload | str | PathLike[str] | Load | None
 ) -> LoopFile:
     path, nodes, common = found.path, found.nodes, found.common
+    common.refuse_unordered(tuple(arm.facts.joints), arm.model)
     expected = common.payload if payload is None else payload
     shape = None if isinstance(expected, Load) or expected == '' else payload_from(expected)
     promised = promised_friction(arm, common.promise)

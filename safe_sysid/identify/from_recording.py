@@ -355,7 +355,8 @@ def _unstated(settings: RecordingSettings, arm: Arm) -> tuple[str, ...]:
 
 def prior_settings(settings: RecordingSettings, arm: Arm) -> RecordingPriorSettings:
     """Return what is said for this recording counts more than what the file of the arm states."""
-    of_file = arm.model.uncertainty
+    of_file, along = arm.model.uncertainty, arm.model.layout.joint_names
+    settings.known.refuse_unordered('known ', tuple(arm.facts.joints), along)
     if settings.known_links is not None:
         of_file = of_file.without(tuple(LINK_KINDS))
     if settings.known_friction is not None:

@@ -63,6 +63,24 @@ class Uncertainty(Settings):
         """Return the same with nothing stated of these kinds."""
         return replace(self, **dict.fromkeys(kinds))
 
+    def refuse_unordered(self, said: str, named: Sequence[str], along: Sequence[str]) -> None:
+        """Refuse an entry for each joint where the arm's file names them in another order.
+
+        Lists of the file follow its `joints`, all others the joints along the arm; who copies one
+        from the other would give a joint the width of another, and nobody could tell.
+        """
+        if tuple(named) == tuple(along):
+            return
+        for kind, width in self.stated().items():
+            for key, entries in (('ratio', width.shares), ('absolute', width.on_top)):
+                if len(set(entries)) > 1:
+                    raise ConfigError(
+                        f'{said}{kind}.{key} is {list(entries)}, one for each joint; the file of '
+                        f'the arm names them {", ".join(named)}, along the arm they are '
+                        f'{", ".join(along)}, so whose each entry is, is open. Allowed: one entry '
+                        'for all, or `joints` of that file in the order along the arm'
+                    )
+
     def in_order(self, order: Sequence[int]) -> Uncertainty:
         """Return the same for joints in another order: the first one is `order[0]` of now."""
 
