@@ -26,12 +26,13 @@ T = TypeVar('T')
 
 MOST_VALUES = 1_000_000  # of a YAML file, its aliases written out
 
-DATE, TEXT, INTEGER = (f'tag:yaml.org,2002:{kind}' for kind in ('timestamp', 'str', 'int'))
+KINDS = ('timestamp', 'str', 'int', 'float')
+DATE, TEXT, INTEGER, FLOAT = (f'tag:yaml.org,2002:{kind}' for kind in KINDS)
 WORDS = ('tag:yaml.org,2002:bool', 'tag:yaml.org,2002:null')
 LEADING_ZERO = re.compile(r'[-+]?0[0-9]+')
 PLAIN = {  # what a text without quotes has to be for more than a text
     INTEGER: re.compile(r'[-+]?[0-9]+$|0o[0-7]+$|0x[0-9a-fA-F]+$'),
-    'tag:yaml.org,2002:float': re.compile(
+    FLOAT: re.compile(
         r'[-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$|[-+]?\.(inf|Inf|INF)$|\.(nan|NaN|NAN)$'
     ),
     WORDS[0]: re.compile(r'(true|True|TRUE|false|False|FALSE)$'),
@@ -174,6 +175,9 @@ def _broken(hint: Any, value: Any) -> Iterator[Allowed | Entries]:
             yield from _broken(part, entry)
         if arguments[-1] is not Ellipsis and len(hints) != len(entries):
             yield Entries(len(hints), len(hints))
+    elif get_origin(hint) is dict:
+        for entry in value.values():
+            yield from _broken(arguments[1], entry)
 
 
 def _is_of(hint: Any, value: Any) -> bool:
@@ -292,13 +296,28 @@ def _pairs(node: Any) -> list[tuple[Any, Any]]:
 
 
 def _key_twice(pairs: list[tuple[Any, Any]]) -> str:
-    names = set()
+    """Say which key is there twice: 5, '5', 0x5 and 5.0 are one to readers of names or numbers."""
+    names = set[Any]()
     for key, _ in pairs:
-        name = key.tag, key.value if isinstance(key.value, str) else id(key)
-        if name in names:
+        known = _names_of(key)
+        if known & names:
             return f"key '{key.value}' is there twice (line {key.start_mark.line + 1})"
-        names.add(name)
+        names |= known
     return ''
+
+
+def _names_of(key: Any) -> set[Any]:
+    """Names that a key of YAML may be read by: its text, its number, and the text of that."""
+    if not isinstance(key.value, str):
+        return {('node', id(key))}
+    if key.tag not in (INTEGER, FLOAT):
+        return {key.value}
+    plain = key.value.lower().replace('.inf', 'inf').replace('.nan', 'nan')
+    try:
+        number = int(plain, 0) if key.tag == INTEGER else float(plain)
+    except ValueError:
+        return {key.value}
+    return {key.value, number, str(number)}
 
 
 def _leading_zero(node: Any) -> str:
@@ -399,6 +418,8 @@ def _convert(hint: Any, value: Any, source: str) -> Any:
     if origin is dict:
         if not isinstance(value, Mapping):
             raise ConfigError(f'{source}: {value!r} is not a mapping of keys')
+        if len({str(key) for key in value}) < len(value):
+            raise ConfigError(f'{source}: two of its keys are the same name, {list(value)}')
         return {
             str(key): _convert(arguments[1], item, f'{source}.{key}')
             for key, item in value.items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,6 +25,7 @@ from safe_sysid.config import (
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.arm_knowledge import ArmKnowledge
 from safe_sysid.model.assumed_arm import AssumedArm, AssumedModel
+from safe_sysid.model.facts import read_facts, settings_of_robot
 from safe_sysid.model.grasp import GraspError, holding_any
 from safe_sysid.model.held_body import refuse_beyond
 from safe_sysid.model.parameters import ParameterEstimate
@@ -164,6 +165,8 @@ class LoopSettings(Settings):
         """
         promised = self._promised()
         described = self._described(promised)
+        named = tuple(read_facts(settings_of_robot(self.robot)).joints)
+        self.refuse_unordered(named, described.model)
         empty, hand = self.with_empty_hand()
         self.refuse_beyond_prior(empty, hand)
         model = self.holding_library(described.model)
@@ -204,6 +207,12 @@ class LoopSettings(Settings):
         if self.library:
             held['nothing, as after a change with a library,'] = None
         refuse_beyond(self.prior.bounds, hand, empty, held)
+
+    def refuse_unordered(self, named: Sequence[str], model: RobotModel) -> None:
+        """Refuse lists of widths by joint if the file of the arm names joints in another order."""
+        for said, widths in (('prior', self.prior), ('assumed', self.assumed)):
+            stated, along = widths.uncertainty, model.layout.joint_names
+            stated.refuse_unordered(f'{said}.uncertainty.', named, along)
 
     @property
     def has_shape(self) -> bool:

@@ -1,6 +1,6 @@
 """Settings files: what is wrong is said with the key, the file and the way out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 import math
 import re
 from typing import Annotated
@@ -75,12 +75,11 @@ def test_annotations_are_read_once_however_often_settings_are(monkeypatch):
 
 
 def test_keys_of_a_large_mapping_are_compared_at_once():
-    """Each with each would take minutes here; a number and its text are two keys."""
+    """Each with each would take minutes here."""
     text = '\n'.join(f'key_{i}: {i}' for i in range(50_000))
     assert len(yaml_value(text, 'x')) == 50_000
     with pytest.raises(ConfigError, match="'key_7' is there twice"):
         yaml_value(f'{text}\nkey_7: 1', 'x')
-    assert yaml_value('1: a\n"1": b', 'x') == {1: 'a', '1': 'b'}
 
 
 def test_files_that_are_no_settings(tmp_path):
@@ -126,6 +125,35 @@ def test_names_that_are_words_for_true_and_false_stay_names():
         yaml_value('{true: 1, "true": 2}', 'x')
 
 
+@pytest.mark.parametrize(
+    'one_and_other',
+    [('5', "'5'"), ("'5'", '5'), ('5', '0x5'), ('5', '5.0'), ('5.0', "'5.0'"), ('-0', '0'),
+     ('1.50', "'1.5'"), ('.inf', "'inf'"), ('.nan', '.NaN'), ('!!int "5"', '5'),
+     ('!!int "x"', 'x'), ('+5', '5')],
+)  # fmt: skip
+def test_keys_that_readers_take_for_one_name_are_refused(one_and_other):
+    one, other = one_and_other
+    with pytest.raises(ConfigError, match='is there twice'):
+        yaml_value(f'obstacles: {{{one}: 1, {other}: 2}}', 'x')
+
+
+def test_keys_that_are_different_names_are_kept():
+    assert yaml_value("{5: 1, '0x6': 2, '5.': 3, 1e3: 4}", 'x') == {
+        5: 1, '0x6': 2, '5.': 3, '1e3': 4,
+    }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Named(Settings):
+    boxes: dict[str, float]
+
+
+def test_a_mapping_of_names_has_each_of_them_once():
+    assert from_mapping(Named, {'boxes': {5: 1.0, '6': 2.0}}, 'x').boxes == {'5': 1.0, '6': 2.0}
+    with pytest.raises(ConfigError, match='x: boxes: two of its keys are the same name'):
+        from_mapping(Named, {'boxes': {5: 1.0, '5': 2.0}}, 'x')
+
+
 @dataclass(frozen=True)
 class Switch:
     is_on: bool
@@ -148,6 +176,7 @@ class Ranged(Settings):
     tries: Count = 3
     goal: Finite | None = None  # [rad]
     tilt: Annotated[float, Range(above=-1.0, at_most=0.5)] = 0.0
+    kept: dict[str, Finite] = field(default_factory=dict)  # [rad]
 
 
 @pytest.mark.parametrize(
@@ -164,6 +193,8 @@ class Ranged(Settings):
         ({'tries': 0}, 'tries is 0, it has to be at least 1'),
         ({'goal': math.inf}, 'goal is inf, it has to be finite ([rad])'),
         ({'tilt': -1.0}, 'tilt is -1.0, it has to be above -1 and at most 0.5'),
+        ({'kept': {'a': 1.0, 'b': math.nan}}, "kept is {'a': 1.0, 'b': nan}, it has to be finite"),
+        ({'kept': {'a': math.inf}}, 'it has to be finite ([rad])'),
         ({'tilt': 0.6}, 'tilt is 0.6, it has to be above -1 and at most 0.5'),
     ],
 )

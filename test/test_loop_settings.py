@@ -15,14 +15,17 @@ from safe_sysid.api.simulation import simulate
 from safe_sysid.audit.bag_settings import arm_with
 from safe_sysid.bench.experiments.planning import at_rest
 from safe_sysid.bringup.processes import BACKENDS, SIMULATORS, Choices, processes_of
-from safe_sysid.config import from_mapping, read_yaml
+from safe_sysid.config import from_mapping, read_yaml, yaml_text
 from safe_sysid.errors import ConfigError
+from safe_sysid.identify.from_recording import prior_settings
+from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.loop_settings import LoopPriorSettings, LoopSettings
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.held_body import placed
 from safe_sysid.model.inertia import is_consistent
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.uncertainty import Uncertainty, Width
 from safe_sysid.plan.search.best_plan import Budget, SearchSettings, stand_still
 from safe_sysid.ros.bridges.builtin_sim_bridge import BuiltinSimSettings
 from safe_sysid.ros.bridges.franka_bridge import FrankaSettings
@@ -275,6 +278,48 @@ def test_a_bridge_to_a_driver_waits_for_nobody(cls):
         from_mapping(cls, values | {'timing': 'lockstep'}, 'test')
     simulated = everybody['ros__parameters'] | {'timing': 'lockstep'}
     assert from_mapping(BuiltinSimSettings, simulated, 'test').is_lockstep
+
+
+def turned_round(tmp_path, uncertainty):
+    """Two links whose file names joint_2 first, and a loop of it that states widths."""
+    settings, loop = tmp_path / 'turned.yaml', tmp_path / 'loop.yaml'
+    facts = read_yaml(share_directory() / 'config' / 'robots' / 'two_link.yaml')
+    facts['joints'] = dict(reversed(facts['joints'].items()))
+    facts['actuation'] = dict(reversed(facts['actuation'].items()))
+    facts['uncertainty']['coulomb'] = {'absolute': [1.0, 2.0]}  # of joint_2, and of joint_1
+    settings.write_text(yaml_text(facts))
+    blocks = read_yaml(share_directory() / 'config' / 'loop' / 'two_link.yaml')
+    common = blocks['/**']['ros__parameters']
+    common['robot'] = str(settings)
+    common['prior']['uncertainty'] = uncertainty
+    loop.write_text(yaml_text(blocks))
+    return settings, loop
+
+
+def test_widths_of_the_file_of_an_arm_are_those_of_its_joints(tmp_path):
+    settings, loop = turned_round(tmp_path, {'viscous': {'absolute': [0.5]}})
+    arm = settings_of(loop, 'everybody', LoopSettings).arm()
+    coulomb = arm.model.layout.joint_entries('Fc')
+    assert arm.model.layout.joint_names == ('joint_1', 'joint_2')
+    for bounds in (arm.prior.bounds, read_loop(load_arm(settings), loop).prior.bounds):
+        np.testing.assert_allclose(
+            bounds.upper[coulomb] - arm.model.theta[coulomb], [2.0, 1.0], rtol=1e-9
+        )
+
+
+def test_an_entry_for_each_joint_is_refused_where_its_joint_is_open(tmp_path):
+    settings, loop = turned_round(tmp_path, {'coulomb': {'absolute': [1.0, 2.0]}})
+    said = (
+        r'coulomb.absolute is \[1.0, 2.0\].* names them joint_2, joint_1, along the arm they are'
+    )
+    with pytest.raises(ConfigError, match=rf'^prior.uncertainty.{said} joint_1, joint_2'):
+        settings_of(loop, 'everybody', LoopSettings).arm()
+    with pytest.raises(ConfigError, match=said):
+        read_loop(load_arm(settings), loop)
+    known = RecordingSettings(known=Uncertainty(coulomb=Width(absolute=(1.0, 2.0))))
+    with pytest.raises(ConfigError, match=f'known {said}'):
+        prior_settings(known, load_arm(settings))
+    assert prior_settings(known, load_arm('two_link'))
 
 
 def test_only_ways_with_a_simulator_have_a_simulated_arm():

@@ -162,6 +162,7 @@ def _loop_of(
     found: _Sections, arm: Arm, payload: Payload | str | PathLike[str] | Load | None
 ) -> LoopFile:
     path, nodes, common = found.path, found.nodes, found.common
+    common.refuse_unordered(tuple(arm.facts.joints), arm.model)
     shape = _shape(common, path) if payload is None else _given_shape(payload)
     promised = promised_friction(arm, common.promise)
     bare = arm.model if promised is None else promised.of(arm.model)

@@ -104,25 +104,32 @@ def known_friction(text: str) -> float | str:
     return text if text == 'unknown' else share(text)
 
 
-def known_kind(text: str) -> tuple[str, tuple[float, ...], tuple[float, ...]]:
-    """Kind of parameter, shares and absolute widths: coulomb=0.5, or armature=5%,5%+0.01."""
+def known_kind(text: str) -> tuple[str, tuple[float, ...], tuple[float, ...] | None]:
+    """Kind of parameter, shares and absolute widths: coulomb=0.5, or armature=5%+0,5%+0.01."""
     kind, mark, entries = text.partition('=')
     if kind not in KINDS or not mark:
         raise argparse.ArgumentTypeError(
             f"'{text}' is not KIND=WIDTH with one of {', '.join(KINDS)}"
         )
     ratio, absolute = zip(*(_width(entry) for entry in entries.split(',')), strict=True)
-    return kind, ratio, absolute
+    if None not in absolute:
+        return kind, ratio, absolute
+    if set(absolute) != {None}:
+        raise argparse.ArgumentTypeError(
+            f"'{text}': some entries are a share alone, others have an absolute width; write 5%+0 "
+            'where a joint has none'
+        )
+    return kind, ratio, None
 
 
-def _width(text: str) -> tuple[float, float]:
-    """Share and absolute width of 5%, 0.5 or 5%+0.5."""
+def _width(text: str) -> tuple[float, float | None]:
+    """Share and absolute width of 5%, 0.5 or 5%+0.5; of 5% no absolute one."""
     first, mark, second = text.partition('%')
     if mark and not (second == '' or second.startswith('+')):
         raise argparse.ArgumentTypeError(f"'{text}' is no width, such as 5%, 0.5 or 5%+0.5")
     ratio, absolute = (number(first) / 100.0, second[1:]) if mark else (0.0, first)
-    value = 0.0 if mark and not second else number(absolute)
-    if ratio < 0.0 or value < 0.0:
+    value = None if mark and not second else number(absolute)
+    if ratio < 0.0 or (value or 0.0) < 0.0:
         raise argparse.ArgumentTypeError(f"'{text}' is below 0")
     return ratio, value
 

@@ -73,8 +73,8 @@ def _widened(model: RobotModel, unknown: AnyArray) -> Uncertainty:
             continue
         most = unknown_range(kind, none, model.limits)[1]
         wide = Width(
-            tuple((none + stated.ratio).tolist()),
-            tuple(np.where(joints, most, none + stated.absolute).tolist()),
+            tuple((none + stated.shares).tolist()),
+            tuple(np.where(joints, most, none + stated.on_top).tolist()),
         )
         widths = replace(widths, **{kind: wide})
     return widths

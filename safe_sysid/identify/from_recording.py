@@ -340,15 +340,17 @@ def identification_problem(
 
 def _unstated(settings: RecordingSettings, problem: IdentificationProblem) -> tuple[str, ...]:
     """List what bounds rest on that neither the settings nor the arm's file state."""
-    usual, model = RecordingSettings(), problem.arm.model
-    sensing = model.sensors.sensing
-    known = settings.known.over(model.uncertainty).stated()
+    usual, arm = RecordingSettings(), problem.arm
+    sensing = arm.model.sensors.sensing
+    unknown = prior_settings(settings, arm).unknown(arm.model)
+    stated = settings.known.over(arm.model.uncertainty).stated()
+    known = stated.keys() - unknown.keys()  # a share of a figure 0 states nothing
     elsewhere = {
-        'known_links': set(LINK_KINDS) <= set(known),
-        'known_friction': {'coulomb', 'viscous', 'armature'} <= set(known),
+        'known_links': set(LINK_KINDS) <= known,
+        'known_friction': {'coulomb', 'viscous', 'armature'} <= known,
         'known_offset': 'offset' in known or settings.known_friction == 'unknown',
         'position_error': sensing.position_error is not None
-        or bool((model.sensors.encoder_resolution > 0.0).all()),
+        or bool((arm.model.sensors.encoder_resolution > 0.0).all()),
         'velocity_error': problem.has_velocity
         and (sensing.velocity_error is not None or sensing.velocity is not None),
         'torque_ratio': settings.torque_error is not None or sensing.torque.ratio is not None,
@@ -365,7 +367,8 @@ def _unstated(settings: RecordingSettings, problem: IdentificationProblem) -> tu
 
 def prior_settings(settings: RecordingSettings, arm: Arm) -> RecordingPriorSettings:
     """Return what is said for this recording counts more than what the file of the arm states."""
-    of_file = arm.model.uncertainty
+    of_file, along = arm.model.uncertainty, arm.model.layout.joint_names
+    settings.known.refuse_unordered('known ', tuple(arm.facts.joints), along)
     if settings.known_links is not None:
         of_file = of_file.without(tuple(LINK_KINDS))
     if settings.known_friction is not None:

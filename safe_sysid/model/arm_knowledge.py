@@ -90,6 +90,8 @@ class ArmKnowledge(Settings):
             nothing = self.friction is None or kind in doubtful
             if kind not in stated:
                 found[kind] = (figure == 0.0) | nothing | (kind == 'offset')
+            elif stated[kind].absolute is None:  # and 0 is no figure to take a share of
+                found[kind] = figure == 0.0
         return {kind: joints for kind, joints in found.items() if joints.any()}
 
     def relied_on(self, model: RobotModel) -> Array:
@@ -131,7 +133,7 @@ class ArmKnowledge(Settings):
             if kind in LINK_KINDS:
                 said.append(
                     f'instead, {kind.replace("_", " ")} of a link is within '
-                    f'{_shares(width.ratio)} of that and {_figures(width.absolute)} '
+                    f'{_shares(width.shares)} of that and {_figures(width.on_top)} '
                     f'{LINK_KINDS[kind]}'
                 )
         return said

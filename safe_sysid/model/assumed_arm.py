@@ -118,11 +118,11 @@ def _within(error: AssumedError, of: str) -> str:
 
 def _width(kind: str, width: Width) -> str:
     parts = []
-    if any(width.ratio):
+    if any(width.shares):
         whose = ' of the size of its body' if kind in LINK_KINDS else ' of it'
-        parts.append(f'{100 * max(width.ratio):g} %{whose}')
-    if any(width.absolute):
-        least, most = min(width.absolute), max(width.absolute)
+        parts.append(f'{100 * max(width.shares):g} %{whose}')
+    if any(width.on_top):
+        least, most = min(width.on_top), max(width.on_top)
         figure = f'{most:g}' if least == most else f'{least:g} to {most:g}'
         parts.append(f'{figure} {KINDS[kind]}')
     return ' and '.join(parts) or '0'

@@ -1,8 +1,8 @@
 """How far the parameters of an arm may be from the figures of its files, kind by kind.
 
-A width is a share of the figure, and an absolute part beside it: a figure of 0 has no share, and
-without an absolute part it would promise exactly 0. For a link the share is one of the size of
-its body, which is above 0 for every entry:
+A width is a share of the figure, and an absolute part beside it: a figure of 0 has no share, so
+that a joint with one is unknown where no absolute part is stated. For a link the share is one of
+the size of its body, which is above 0 for every entry:
 
     size of m is m,  of m c is m rho,  of Ixx is Ixx,  of Ixy is sqrt(Ixx Iyy),
 
@@ -26,14 +26,14 @@ ENTRIES = {'mass': slice(0, 1), 'first_moment': slice(1, 4), 'inertia': slice(4,
 def half_widths(stated: Width, size: Array, name: str) -> Array:
     """Half widths for sizes (n,) of all joints, or (n, k) of all bodies."""
     n = len(size)
-    for key in ('ratio', 'absolute'):
-        if len(getattr(stated, key)) not in (1, n):
+    for key, entries in (('ratio', stated.shares), ('absolute', stated.on_top)):
+        if len(entries) not in (1, n):
             raise ConfigError(
-                f'uncertainty: {name}.{key} has {len(getattr(stated, key))} entries; 1, or {n} '
+                f'uncertainty: {name}.{key} has {len(entries)} entries; 1, or {n} '
                 'for the joints in their order, are allowed'
             )
     shape = (-1, *(1,) * (size.ndim - 1))
-    share, absolute = (np.array(x).reshape(shape) for x in (stated.ratio, stated.absolute))
+    share, absolute = (np.array(x).reshape(shape) for x in (stated.shares, stated.on_top))
     width: Array = share * size + absolute
     return width
 

@@ -103,13 +103,13 @@ class LoopFacts(Settings):
 
 
 @dataclass(frozen=True)
-class ClosedChainFacts:
+class ClosedChainFacts(Settings):
     """Which loops the bodies of a robot form, and which joints follow from the others."""
 
     passive: tuple[str, ...]
     loops: dict[str, LoopFacts]
     massless: tuple[str, ...] = ()  # joints whose body only splits a joint of several axes
-    home: dict[str, float] = field(default_factory=dict)  # [rad or m] near a closed configuration
+    home: dict[str, Finite] = field(default_factory=dict)  # [rad or m] near a closed configuration
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class RobotFacts(Settings):
     tip: str  # link whose body is the end effector
     effort: EffortSignal
     joints: dict[str, JointFacts]
-    held: dict[str, float]  # joints that do not move, and where they are [rad or m]
+    held: dict[str, Finite]  # joints that do not move, and where they are [rad or m]
     collision: CollisionFacts
     closed_chain: ClosedChainFacts | None = None
     uncertainty: Uncertainty = field(default_factory=Uncertainty)  # of parameters; joints in order

@@ -15,6 +15,7 @@ from safe_sysid.share import no_such, payload_names, share_directory
 
 Vector3 = tuple[Finite, Finite, Finite]
 Angles = tuple[Angle, Angle, Angle]
+ROUNDING = 1e-9  # share by which figures may touch what they have to be within
 AS_GAZEBO_HAS_IT = '.gazebo'  # end of the name of an arm that `export-gazebo` wrote
 
 
@@ -91,6 +92,7 @@ class Payload(Settings):
         _check_inertia(self.inertia)
         if not self.shapes:
             raise ConfigError('shapes is empty, list capsules that contain the whole body')
+        _check_contained(self.com, self.inertia, self.mass, tuple(self.shapes.values()))
 
     def placed_on(self, robot: str) -> tuple[str, Array, Array]:
         """Link that holds it, rotation and origin of the payload frame in the link's frame.
@@ -148,6 +150,37 @@ def _shipped(name: str) -> Path:
     if name not in payload_names():
         raise ConfigError(no_such('payload', name, payload_names()))
     return _folder() / f'{name}.yaml'
+
+
+def _check_contained(
+    com: Array, inertia: Array, mass: float, shapes: tuple[PayloadCapsule, ...]
+) -> None:
+    """Refuse figures that no body inside the shapes has.
+
+    Its centre of mass is within every box that contains the shapes. About an axis through it the
+    moment is the integral of the squared distance to the axis over the mass, at most m R^2 where
+    no point of the shapes, which is an end of a capsule and its radius, is farther than R.
+    """
+    ends = np.array([end for shape in shapes for end in (shape.a, shape.b)])
+    radius = np.repeat([shape.radius for shape in shapes], 2)
+    lower, upper = (ends - radius[:, None]).min(axis=0), (ends + radius[:, None]).max(axis=0)
+    room = ROUNDING * (upper - lower)
+    if not np.all((lower - room <= com) & (com <= upper + room)):
+        raise ConfigError(
+            f'com is {com.tolist()} [m], outside the shapes, which have to contain the body: they '
+            f'reach from {_shown(lower)} to {_shown(upper)} m'
+        )
+    reach = float((np.linalg.norm(ends - com, axis=1) + radius).max())
+    most, largest = mass * reach**2, float(np.linalg.eigvalsh(inertia)[2])
+    if largest > (1.0 + ROUNDING) * most:
+        raise ConfigError(
+            f'inertia has a principal moment of {largest:.6g} kg m^2 about com; {mass:g} kg whose '
+            f'shapes reach {reach:.4g} m from there have {most:.4g} at most'
+        )
+
+
+def _shown(point: Array) -> str:
+    return f'[{", ".join(f"{x:.6g}" for x in point)}]'
 
 
 def _check_inertia(inertia: Array) -> None:

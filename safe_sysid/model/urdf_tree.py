@@ -26,8 +26,9 @@ from safe_sysid.model.urdf_figures import (
 
 XACRO = '{http://www.ros.org/wiki/xacro}'  # namespace of its elements
 MOVING = ('revolute', 'continuous', 'prismatic')
+LIMITED = ('revolute', 'prismatic')  # joints that have limits of position
 FREE = ('floating', 'planar')  # joints that can only be held, at 0
-AGREES = 1e-4  # [rad or m] of held positions of joints that mimic each other
+AGREES = 1e-4  # [rad or m] of held positions: of joints that mimic each other, and with limits
 
 
 class Mimic(NamedTuple):
@@ -287,7 +288,39 @@ def _check_names(
                 f"{path}: joint '{name}' moves but is not in the settings; list it under "
                 '`joints`, or under `held` with the position it is kept at'
             )
-    _check_mimics(path, mimics(root, path), joints, held)
+    mimicking = mimics(root, path)
+    _check_mimics(path, mimicking, joints, held)
+    for joint in root.findall('joint'):
+        name = str(joint.get('name'))
+        if name in held and name not in mimicking:
+            limits = position_limits(joint, path)
+            refuse_beyond_limits(f'{path}: {name} is to be held', held[name], limits)
+
+
+def position_limits(joint: ElementTree.Element, source: Path) -> tuple[float, float]:
+    """Lower and upper limit [rad or m]; equal ones say that a joint does not move."""
+    if joint.get('type') not in LIMITED:
+        return -math.inf, math.inf
+    limit = joint.find('limit')
+    if limit is None:
+        return 0.0, 0.0
+    of = f"{source}: joint '{joint.get('name')}'"
+    lower, upper = (finite_number(limit, end, '0', of) for end in ('lower', 'upper'))
+    if lower > upper:
+        raise ModelError(
+            f'{of} is limited to {lower:g} to {upper:g}; the lower one has to be below the '
+            'upper one'
+        )
+    return lower, upper
+
+
+def refuse_beyond_limits(said: str, value: float, limits: tuple[float, float]) -> None:
+    """Refuse a position at which a joint is to be kept, and cannot be."""
+    lower, upper = limits
+    if lower < upper and not lower - AGREES <= value <= upper + AGREES:
+        raise ModelError(
+            f'{said} at {value:g}; its limits are {lower:g} to {upper:g} (rad; m where it slides)'
+        )
 
 
 def _check_mimics(

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from safe_sysid.cli.main import main
+from safe_sysid.cli.values import known_kind
 from safe_sysid.export.arm_settings import write_settings
 from safe_sysid.export.arm_urdf import write_dynamics
 from safe_sysid.identify.payload_in_frame import payload_of
@@ -287,12 +288,27 @@ def test_widths_of_one_kind_can_be_stated(bag, answer):
 
 
 @pytest.mark.parametrize(
-    'text', ['rust=5%', 'offset', 'offset=', 'offset=5%1', 'offset=-1', 'offset=x', 'coulomb=-5%']
+    'text',
+    [
+        'rust=5%',
+        'offset',
+        'offset=',
+        'offset=5%1',
+        'offset=-1',
+        'offset=x',
+        'coulomb=-5%',
+        'coulomb=5%,1',
+    ],
 )
 def test_a_width_that_is_none_is_refused(bag, text, capsys):
     with pytest.raises(SystemExit):
         main(['identify', str(bag), '--robot', 'two_link', '--known', text, *EXACT])
     assert 'argument --known' in capsys.readouterr().err
+
+
+def test_a_share_alone_states_no_absolute_width():
+    assert known_kind('coulomb=5%') == ('coulomb', (0.05,), None)
+    assert known_kind('coulomb=5%+0,0.5') == ('coulomb', (0.05, 0.0), (0.0, 0.5))
 
 
 def test_a_refusal_prints_no_parameters(arm, tmp_path, capsys):

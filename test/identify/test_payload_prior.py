@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from safe_sysid.config import from_mapping
 from safe_sysid.errors import ConfigError
 from safe_sysid.identify.payload_prior import RecordingPriorSettings, prior_of, sentences
 from safe_sysid.model import inertia
+from safe_sysid.model.arm_knowledge import LABELS, NAMES, unknown_range
 from safe_sysid.model.body_widths import body_sizes
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.uncertainty import Uncertainty, Width
@@ -144,6 +146,40 @@ def test_stated_widths_count_for_their_kind_and_joint():
     said = ' '.join(sentences(model, known))
     assert 'the offset of the joints is from -0.2, -0.3 to 0.2, 0.3 N m' in said
     assert 'mass of a link is within 0 %, 50 % of that and 0 kg' in said
+
+
+def with_figures(kind, figures):
+    """Two links with these figures of one kind."""
+    model = RobotModel.named('two_link')
+    theta = model.theta.copy()
+    theta[model.layout.joint_entries(LABELS[kind])] = figures
+    return model.with_parameters(theta)
+
+
+@pytest.mark.parametrize('kind', ['coulomb', 'viscous', 'armature', 'offset'])
+def test_a_share_of_a_figure_that_nobody_has_is_no_width(kind):
+    """Of 0 it would promise exactly 0; what the other joint has is within its share."""
+    model = with_figures(kind, [0.25, 0.0])
+    place = model.layout.joint_entries(LABELS[kind])
+    wide = unknown_range(kind, model.theta[place], model.limits)
+    known = RecordingPriorSettings(stated=Uncertainty(**{kind: Width((0.1,))}))
+    bounds = prior_of(model, known).bounds
+    assert (bounds.lower[place][1], bounds.upper[place][1]) == (wide[0][1], wide[1][1])
+    np.testing.assert_allclose(bounds.lower[place][0], 0.9 * 0.25)
+    np.testing.assert_allclose(bounds.upper[place][0], 1.1 * 0.25)
+    assert 'as nobody states that of joint_2: ' in ' '.join(sentences(model, known))
+
+    exactly = RecordingPriorSettings(stated=Uncertainty(**{kind: Width((0.1,), (0.0,))}))
+    assert abs(prior_of(model, exactly).bounds.upper[place][1]) < 1e-200
+    assert 'as nobody states that of' not in ' '.join(
+        x for x in sentences(model, exactly) if NAMES[kind] in x
+    )
+
+
+@pytest.mark.parametrize('said', [{}, {'ratio': None}])
+def test_a_width_that_states_nothing_is_refused(said):
+    with pytest.raises(ConfigError, match='mass: a width states neither ratio nor absolute'):
+        from_mapping(Uncertainty, {'mass': said}, 'test')
 
 
 def test_a_width_for_another_number_of_joints_is_refused():

@@ -61,7 +61,7 @@ def test_what_the_file_of_an_arm_states_counts(robot):
 
 def test_an_armature_that_is_certainly_none_stays_none():
     model = RobotModel.named('ur5e')
-    none = Uncertainty(armature=Width())
+    none = Uncertainty(armature=Width(absolute=(0.0,)))
     stated = type(model)(**{**vars(model), 'uncertainty': none})
     arm = assumed(armature=EVERYTHING['armature']).of(stated)
     assert np.array_equal(arm.model.theta, model.theta) and arm.sentences == ()

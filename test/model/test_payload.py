@@ -18,7 +18,7 @@ BODY = {
     'com': [0.0, 0.0, 0.1],
     'inertia_about_com': {'ixx': 2.0, 'ixy': 0.1, 'ixz': 0, 'iyy': 3.0, 'iyz': 0, 'izz': 4.0},
     'placement': {'my_arm': {'link': 'hand', 'xyz': [1, 2, 3], 'rpy': [0.1, 0.2, 0.3]}},
-    'shapes': {'ball': {'a': [0, 0, 0], 'b': [0, 0, 0], 'radius': 0.2}},
+    'shapes': {'ball': {'a': [0, 0, 0], 'b': [0, 0, 0], 'radius': 1.4}},
 }
 
 
@@ -94,7 +94,7 @@ def test_file_of_ones_own_is_read_by_its_path(tmp_path):
     assert (payload.name, payload.mass, payload.com.tolist()) == ('body', 2.0, [0, 0, 0.1])
     assert payload.inertia.tolist() == [[2.0, 0.1, 0], [0.1, 3.0, 0], [0, 0, 4.0]]
     assert payload.placed_on('my_arm')[0] == 'hand'
-    assert payload.shapes['ball'].radius == 0.2
+    assert payload.shapes['ball'].radius == 1.4
 
 
 def moments(ixx, iyy, izz, ixy=0.0):
@@ -126,12 +126,44 @@ def moments(ixx, iyy, izz, ixy=0.0):
             },
             r'placement.my_arm: xyz is \(0.0, 0.0, inf\), it has to be finite',
         ),
+        ({'com': [0, 0, 1.5]}, r'com is \[0.0, 0.0, 1.5\] \[m\], outside the shapes, .* 1.4\] m'),
+        ({'com': [-14, 2, 4]}, r'outside the shapes.* from \[-1.4, -1.4, -1.4\] to'),  # cm
+        (moments(3, 3, 5), r'moment of 5 kg m\^2 about com; 2 kg .* reach 1.5 m .* 4.5 at most'),
         ({'masss': 1}, r"unknown key 'masss', did you mean 'mass'\?"),
     ],
 )
 def test_what_is_no_body_is_refused_with_its_file_and_value(tmp_path, changes, message):
     with pytest.raises(ConfigError, match=message):
         read_payload(written(tmp_path, **changes))
+
+
+def test_every_body_that_its_shapes_contain_is_taken(tmp_path, rng):
+    """Points of mass anywhere in the capsules, also as far out as there are any."""
+    for _ in range(200):
+        ends, radii = rng.uniform(-0.2, 0.2, (2, 2, 3)), rng.uniform(0.01, 0.1, 2)
+        names = ('one', 'other')
+        shapes = {
+            name: {'a': a.tolist(), 'b': b.tolist(), 'radius': float(r)}
+            for name, (a, b), r in zip(names, ends, radii, strict=True)
+        }
+        which, along = rng.integers(0, 2, 6), rng.choice([0.0, 0.3, 1.0], 6)
+        away = rng.normal(size=(6, 3))
+        away *= radii[which, None] / np.linalg.norm(away, axis=1)[:, None]
+        points = ends[which, 0] * (1.0 - along)[:, None] + ends[which, 1] * along[:, None] + away
+        masses = rng.exponential(size=6)
+        com = masses @ points / masses.sum()
+        x = points - com
+        S = (masses[:, None] * x).T @ x
+        I = np.trace(S) * np.eye(3) - S  # noqa: E741 - as in the literature
+        entries = {'ixx': (0, 0), 'ixy': (0, 1), 'ixz': (0, 2), 'iyy': (1, 1), 'iyz': (1, 2)}
+        entries['izz'] = (2, 2)
+        changes = {
+            'mass': float(masses.sum()),
+            'com': com.tolist(),
+            'inertia_about_com': {name: float(I[place]) for name, place in entries.items()},
+            'shapes': shapes,
+        }
+        assert read_payload(written(tmp_path, **changes)).mass == pytest.approx(masses.sum())
 
 
 def test_missing_key_is_named(tmp_path):

@@ -99,6 +99,26 @@ def test_a_held_joint_is_part_of_the_body_that_carries_it(tmp_path, rng):
 
 
 @pytest.mark.parametrize(
+    ('value', 'message'),
+    [
+        ('45', r'arm.urdf: j2 is to be held at 45; its limits are -1 to 2 \(rad; m where it'),
+        ('-1.001', 'its limits are -1 to 2'),
+        ('.nan', r"arm.yaml: held is \{'j2': nan\}, it has to be finite"),
+        ('-.inf', r"held is \{'j2': -inf\}, it has to be finite"),
+    ],
+)
+def test_a_position_that_a_held_joint_cannot_have_is_refused(tmp_path, value, message):
+    second = joint('j2', 'revolute', 'l1', 'l2')
+    with pytest.raises((ConfigError, ModelError), match=message):
+        arm(tmp_path, second, f'j1: {JOINT}', f'{{j2: {value}}}')
+
+
+def test_a_joint_is_held_at_a_limit_as_files_round_it_or_anywhere_without_one(tmp_path):
+    for kind, value in (('revolute', '2.00005'), ('prismatic', '-1.0'), ('continuous', '45.0')):
+        assert arm(tmp_path, joint('j2', kind, 'l1', 'l2'), f'j1: {JOINT}', f'{{j2: {value}}}').n
+
+
+@pytest.mark.parametrize(
     ('second', 'joints', 'message'),
     [
         (joint('j2', 'floating', 'l1', 'l2'), BOTH, "joint 'j2' is floating; only revolute"),

@@ -103,7 +103,7 @@ def _known(model: RobotModel, armature: Array) -> ArmKnowledge:
 def _of_figure(model: RobotModel) -> Array:
     """Share to which an armature of the file is known."""
     stated = model.uncertainty.armature
-    return np.full(model.n, OF_FIGURE) if stated is None else np.resize(stated.ratio, model.n)
+    return np.full(model.n, OF_FIGURE) if stated is None else np.resize(stated.shares, model.n)
 
 
 def _gains(name: str, model: RobotModel) -> Gains:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-import math
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
@@ -16,6 +15,8 @@ from safe_sysid.model.urdf_tree import (
     Mimic,
     finite_number,
     mimics,
+    position_limits,
+    refuse_beyond_limits,
     three_numbers,
 )
 
@@ -75,7 +76,7 @@ def described_joints(root: ElementTree.Element, source: Path) -> dict[str, Descr
         if any(end is None for end in ends):
             raise ModelError(f"{source}: joint '{name}' has no parent or no child")
         parent, child = (str(end.get('link')) for end in ends if end is not None)
-        lower, upper = _limits(joint, source) if kind in MOVING else (-math.inf, math.inf)
+        lower, upper = position_limits(joint, source)
         origin = joint.find('origin')
         text = '0 0 0' if origin is None else origin.get('xyz', '0 0 0')
         x, y, z = three_numbers(text, f"{source}: joint '{name}'").tolist()
@@ -111,23 +112,6 @@ def with_soft_limits(root: ElementTree.Element, source: Path) -> list[str]:
                 f'{upper:g}, and do not count'
             )
     return said
-
-
-def _limits(joint: ElementTree.Element, source: Path) -> tuple[float, float]:
-    """Lower and upper limit; equal ones say that a joint does not move."""
-    if joint.get('type') == 'continuous':
-        return -math.inf, math.inf
-    limit = joint.find('limit')
-    if limit is None:
-        return 0.0, 0.0
-    of = f"{source}: joint '{joint.get('name')}'"
-    lower, upper = (finite_number(limit, end, '0', of) for end in ('lower', 'upper'))
-    if lower > upper:
-        raise ModelError(
-            f'{of} is limited to {lower:g} to {upper:g}; the lower one has to be below the '
-            'upper one'
-        )
-    return lower, upper
 
 
 def _above(joints: Mapping[str, DescribedJoint], source: Path) -> dict[str, DescribedJoint]:
@@ -236,12 +220,8 @@ def _held(
             raise ModelError(
                 f"{source}: '{name}' (--hold) is no joint that can be held; those are {others}"
             )
-        lower, upper = joints[name].lower, joints[name].upper
-        if lower < upper and not lower <= hold[name] <= upper:
-            raise ModelError(
-                f'{source}: {name} is to be held at {hold[name]:g} (--hold); its limits are '
-                f'{lower:g} to {upper:g}'
-            )
+        limits = joints[name].lower, joints[name].upper
+        refuse_beyond_limits(f'{source}: {name} (--hold) is to be held', hold[name], limits)
     held: dict[str, float] = {}
     remarks: list[str] = []
     for name, joint in joints.items():

@@ -15,7 +15,7 @@ import pinocchio as pin
 from scipy.spatial import ConvexHull, QhullError
 
 from safe_sysid.arrays import Array
-from safe_sysid.config import Count, OneOf, Settings
+from safe_sysid.config import Count, Finite, OneOf, Settings
 from safe_sysid.errors import ConfigError, ModelError
 from safe_sysid.model.arm import GRAVITY, STOPS_WITHIN
 from safe_sysid.model.collision.mesh_files import mesh_file
@@ -72,14 +72,14 @@ class NewArmSettings(Settings):
     kind: Kind  # how torques are measured: at the joint, as motor current, or by direct drives
     tip: str | None = None  # last link of the arm; none: the only end
     base: str | None = None  # link that the arm begins at; what is below is held; none: the root
-    hold: dict[str, float] = field(default_factory=dict)  # [rad or m] where other joints are
+    hold: dict[str, Finite] = field(default_factory=dict)  # [rad or m] where other joints are
     package_paths: tuple[Path, ...] = ()  # folders with the packages of meshes
     shapes: Annotated[str, OneOf(('both', 'visual', 'collision'))] = 'both'  # that are covered
     capsules: Count | None = None  # per body; none: as many as it takes
     grip: Annotated[str, OneOf(('both', 'held'))] = 'both'  # fingers in the cover: open and closed
     limits: Annotated[str, OneOf(('soft', 'hard'))] = 'soft'  # positions that count
-    effort: dict[str, float] = field(default_factory=dict)  # [N m] instead of the URDF's
-    velocity: dict[str, float] = field(default_factory=dict)  # [rad/s] instead of the URDF's
+    effort: dict[str, Finite] = field(default_factory=dict)  # [N m] instead of the URDF's
+    velocity: dict[str, Finite] = field(default_factory=dict)  # [rad/s] instead of the URDF's
     trust: tuple[str, ...] = ()  # rules whose doubts do not count
     srdf: Path | None = None  # whose disabled pairs are compared; none: <name>.srdf beside
     xacro_arguments: dict[str, str] = field(default_factory=dict)

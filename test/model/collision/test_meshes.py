@@ -123,7 +123,7 @@ def test_what_is_held_and_the_floor_are_in_it(sliding_boxes):
     urdf, facts, model = sliding_boxes
     rod = PayloadCapsule((0.0, 0.0, 0.3), (0.0, 0.0, 0.7), 0.05)
     tool = Payload(
-        'tool', 1.0, np.zeros(3), 0.1 * np.eye(3),
+        'tool', 1.0, np.array([0.0, 0.0, 0.5]), 0.01 * np.eye(3),
         {'boxes': Placement('third', (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))}, {'rod': rod},
     )  # fmt: skip
     meshes = CollisionMeshes.of(urdf, facts, model, model.with_payload(tool), -0.5)

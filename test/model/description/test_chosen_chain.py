@@ -98,7 +98,7 @@ def test_what_is_beside_and_below_is_held():
         (ARM, {'tip': 'nowhere'}, "no link 'nowhere' for --tip"),
         (ARM, {'tip': 'a', 'base': 'b'}, "'b' .--base. is not on the way"),
         (ARM, {'j1': 0.0}, "'j1' .--hold. is no joint that can be held"),
-        ((*ARM, *HAND), {'tip': 'b', 'f1': 99.0}, 'f1 is to be held at 99 .--hold.; its limits'),
+        ((*ARM, *HAND), {'tip': 'b', 'f1': 99.0}, 'f1 .--hold. is to be held at 99; its limits'),
     ],
 )  # fmt: skip
 def test_chains_that_make_no_sense_are_refused(joints, choice, message):
