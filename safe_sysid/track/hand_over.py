@@ -2,7 +2,8 @@
 
 No constant torque holds an arm, so the law goes on until the robot's own hold is seen to be there:
 
-    looked for       whoever was here before may have left a torque at work; nothing is given yet
+    looked for       whoever was here before may have left a torque at work; nothing is given yet,
+                     nor where nobody can tell, unless the arm moves
     under torque     the mode asks for torque; or the arm has not come to rest yet on its plan
     handing back     at rest; something else was asked to hold the arm, the law still does
     watched          it holds the arm, which has not been seen to stand under it yet
@@ -20,6 +21,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
+
+import numpy as np
 
 from safe_sysid.config import Positive, Settings
 from safe_sysid.measure.joint_log import JointMeasurement
@@ -52,6 +55,11 @@ class Holder(Protocol):
     @property
     def has_torque(self) -> bool | None:
         """Whether a torque was at work when it was looked for; None: that is not known yet."""
+        ...
+
+    @property
+    def can_tell(self) -> bool:
+        """Whether it will be known at all."""
         ...
 
     @property
@@ -88,6 +96,7 @@ class HandOver:
         self._seen_at: int | None = None  # stamp of the last step with a measurement
         self._asked_at = self._watched_since = self._given_at = 0
         self._looked_at: int | None = None  # [ns], for who holds the arm
+        self._first: JointMeasurement | None = None  # that was seen while nobody could tell
         self._looking_since = 0  # [ns]
         self._unheard_since: int | None = None  # [ns] while whoever held the arm goes on
         self._is_unheard = False
@@ -103,19 +112,34 @@ class HandOver:
     def look(self) -> None:
         """Find out who holds the arm before any torque is given."""
         self._holder.look()
-        self._looked_at = None
+        self._looked_at = self._first = None
         self.hands = Hands.FREE if self._holder.has_torque is False else Hands.LOOKED_FOR
 
-    def find(self, now: int) -> bool:
-        """Whether a torque was found at work; without one the arm is left as it is."""
+    def find(self, now: int, measurement: JointMeasurement | None) -> bool:
+        """Whether a torque was found at work; without one the arm is left as it is.
+
+        Where nobody can tell, an arm that moves has to be stopped, whatever it is that moves it.
+        """
         if self.hands is not Hands.LOOKED_FOR:
             return False
-        found = self._holder.has_torque
+        found = self._holder.has_torque if self._holder.can_tell else self._moves(measurement)
         if found is False:
             self.hands, self._is_late = Hands.FREE, False
         if found is None:
             self._look_again(now)
         return found is True
+
+    def _moves(self, measurement: JointMeasurement | None) -> bool | None:
+        """Whether the arm leaves the place where it was first seen; None: it may yet."""
+        if measurement is None:
+            return None
+        if self._first is None:
+            self._first = measurement
+        way = float(np.abs(measurement.position - self._first.position).max())
+        if way > self._settings.rest_speed * self._settings.settled:
+            return True
+        seen = measurement.stamp - self._first.stamp
+        return False if seen >= 1e9 * self._settings.settled else None
 
     def _look_again(self, now: int) -> None:
         """Ask again where nobody has answered."""

@@ -31,6 +31,8 @@ class ControllerSwitch:
     is asked which of them are active; where it does not tell, its answers are believed.
     """
 
+    can_tell = True
+
     def __init__(self, node: Node, manager: str, switched: Switched) -> None:
         self._switch, self._list = _services()
         self._switched = switched
@@ -113,7 +115,7 @@ class Nobody:
 
     holds = False
     listens = True  # as far as anybody here can tell
-    has_torque = False  # nobody can tell, and none begins by itself
+    has_torque, can_tell = None, False
 
     def __init__(self, why: str) -> None:
         self._why = why

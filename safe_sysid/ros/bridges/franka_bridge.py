@@ -73,7 +73,7 @@ class FrankaSettings(BridgeSettings):
 class Control:
     """The robot holds itself as soon as our control has ended, which the last torque asks for."""
 
-    listens = True
+    listens = can_tell = True
     has_torque = False  # it ended with the bridge that gave it
 
     def __init__(self) -> None:

@@ -175,7 +175,7 @@ class GuardedEdge:
             arm = self._arm
             law = law_for(arm.model, arm.gains, self._clock, arm.sampling)
             self._guard = TorqueGuard(self._arm.model, self._settings, self._clock, law)
-        self._find(now)
+        self._find(now, measurement)
         self._let_go(now, measurement, self._guard)
         if not self.gives_torque:
             self._given = None
@@ -191,9 +191,9 @@ class GuardedEdge:
         self._is_lost = self._is_lost or self._guard.is_lost(now)
         return self._given.torque
 
-    def _find(self, now: int) -> None:
+    def _find(self, now: int, measurement: JointMeasurement | None) -> None:
         """Take an arm under the torque that was found at work, or hand it over as it is."""
-        if not self._hand_over.find(now):
+        if not self._hand_over.find(now, measurement):
             return
         if self._is_given_up:
             self._hand_over.give_up(now)

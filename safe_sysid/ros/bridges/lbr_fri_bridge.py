@@ -63,7 +63,7 @@ class LbrFriSettings(BridgeSettings):
 class Session:
     """The robot holds itself once its application has left torque control, which we cannot do."""
 
-    listens = True
+    listens = can_tell = True
 
     def __init__(self) -> None:
         self.holds = False

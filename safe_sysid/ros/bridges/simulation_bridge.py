@@ -122,7 +122,7 @@ def _of_bodies(described: RobotModel, theta: Array) -> Array:
 class Brakes:
     """Of a simulated arm: they hold it from the moment that no torque is given."""
 
-    holds = listens = True
+    holds = listens = can_tell = True
     has_torque = False  # of an arm that was not there before
 
     def look(self) -> None:

@@ -48,7 +48,7 @@ class Holder:
 
     def __init__(self, holds, refuses=False, has_torque=False):
         self.holds, self.listens, self._refuses = holds, not holds, refuses
-        self.has_torque = has_torque
+        self.has_torque, self.can_tell = has_torque, True
         self.asked, self.looks = [], 0
 
     def look(self):
@@ -231,5 +231,32 @@ def test_a_bridge_that_is_told_to_release_lets_go_what_nobody_gives_torque():
     assert not bench.edge.is_free
     bench.holder.has_torque = False
     bench.go_on(1, PLACE)
+    assert bench.edge.is_free
+    assert bench.holder.asked == []
+
+
+def started_in_fault():
+    """A bridge of an arm that nothing holds without its torque, and of which nobody tells."""
+    holder = Holder(holds=False, refuses=True, has_torque=None)
+    holder.can_tell = False
+    bench = Bench(holder)
+    bench.say('fault')
+    return bench
+
+
+def test_an_arm_that_moves_is_braked_where_nobody_can_tell_whether_a_torque_is_at_work():
+    """The bridge before may have died in motion, and its driver repeats the last torque."""
+    bench, place = started_in_fault(), PLACE.copy()
+    assert bench.go_on(50, place) is None
+    for _ in range(50):
+        place = place + 2e-4
+        torque = bench.go_on(1, place)
+    assert torque is not None
+    assert bench.holder.asked == ['give']
+
+
+def test_an_arm_that_stands_gets_no_torque_where_nobody_can_tell():
+    bench = started_in_fault()
+    assert bench.go_on(1000, PLACE) is None
     assert bench.edge.is_free
     assert bench.holder.asked == []
