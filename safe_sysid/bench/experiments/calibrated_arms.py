@@ -94,7 +94,7 @@ def _known(model: RobotModel, armature: Array) -> ArmKnowledge:
         Uncertainty(
             coulomb=Width(absolute=tuple(DRY * torque)),
             viscous=Width(absolute=tuple(VISCOUS * torque / speed)),
-            armature=Width(ratio=tuple(armature)),
+            armature=Width(ratio=tuple(armature), absolute=(0.0,)),  # a 0 of the file is one
             offset=Width(absolute=tuple(OFFSET * torque)),
         ),
     )

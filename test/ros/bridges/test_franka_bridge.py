@@ -58,8 +58,7 @@ class Cell:
 def cell(tmp_path, monkeypatch):
     settings = changed_settings(
         tmp_path,
-        'lbr_med7',
-        all__robot='fr3',
+        'fr3',
         all__period=0.001,
         franka_bridge__address='robot',
         franka_bridge__patience=0.99,
