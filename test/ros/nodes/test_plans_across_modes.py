@@ -86,6 +86,15 @@ class Others:
         """Do what `answered` does until figures of the controller are enough."""
         self._give(mode, t, lambda: is_enough(self.figures))
 
+    def begin(self, mode, plan):
+        """Have a plan followed, told until it is: before a mode is heard it is dropped."""
+        self._give(
+            mode,
+            plan.start_time,
+            lambda: self.followed == [plan.start_time],
+            lambda: self.tell(plan),
+        )
+
     def tell(self, *plans):
         for each in plans:
             self._plans.publish(each, CLOCK, 0)
@@ -98,10 +107,11 @@ class Others:
         """Do the same until these plans were followed [s]."""
         self._give(mode, t, lambda: self.followed == list(starts))
 
-    def _give(self, mode, t, is_enough):
+    def _give(self, mode, t, is_enough, first=lambda: None):
         stamps = count(CLOCK.stamp(t), 1000)  # every microsecond: however long it takes
 
         def give():
+            first()
             stamp = next(stamps)
             sample = JointState(name=list(ARM.model.layout.joint_names), position=AT.tolist())
             sample.velocity, sample.effort = self.velocity.tolist(), REST.tolist()
@@ -132,8 +142,8 @@ def others():
 def test_plans_told_for_one_mode_do_not_begin_in_the_next_one():
     first, later, again = standing(10.0), standing(12.0), standing(14.0)
     with others() as loop:
-        loop.tell(first, moving(11.0, first), later, moving(13.0, later))
-        loop.followed_from('task', 10.0, 10.0)
+        loop.begin('task', first)
+        loop.tell(moving(11.0, first), later, moving(13.0, later))
         for mode, t in (('braking', 10.7), ('holding', 10.8), ('task', 10.9)):
             loop.answered(mode, t)
         for t in (11.0, 12.0, 13.0):
@@ -152,8 +162,8 @@ def test_energy_of_the_worst_body_in_the_bounds_of_the_plan_is_told():
     most = energy(bounds.upper[0], speed * unit) / V_M
     assert energy(bounds.lower[0], speed * unit) / V_M < 0.9 * most
     with others() as loop:
-        loop.tell(standing(10.0))
-        loop.told('changing', 10.0, lambda said: said.get(BODIES) == name_of(ARM.prior))
+        loop.begin('changing', standing(10.0))
+        loop.told('changing', 10.1, lambda said: said.get(BODIES) == name_of(ARM.prior))
         assert float(loop.figures[SHARE]) < most
         loop.velocity = speed * unit
         loop.told('changing', 10.3, lambda said: float(said[SHARE]) >= most)
