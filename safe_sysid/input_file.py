@@ -110,5 +110,5 @@ def _beside(name: Any, source: Path) -> Any:
     there = source.absolute().parent / name
     try:
         return str(there) if there.is_file() else name
-    except ValueError:  # a zero byte in the name, which whoever reads it refuses
+    except (OSError, ValueError):  # no name of a file, which whoever reads it refuses
         return name

@@ -44,7 +44,7 @@ NODES: Mapping[str, tuple[str, ...]] = {  # with their settings, beside those of
     'mujoco_bridge': SIMULATOR,
     'ros2_control_bridge': (
         *(*BRIDGE, 'states', 'commands', 'hold_controller', 'controller_manager'),
-        *('controller_joints', 'command', 'probe'),
+        *('controller_joints', 'patience', 'command', 'probe'),
     ),
     'lbr_fri_bridge': (*BRIDGE, 'states', 'commands', 'patience', 'command'),
     'franka_bridge': (*BRIDGE, 'address', 'patience', 'command'),

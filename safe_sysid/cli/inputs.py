@@ -6,6 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
+from safe_sysid.input_file import shortened
 from safe_sysid.share import (
     mechanism_names,
     no_such,
@@ -19,7 +20,7 @@ from safe_sysid.share import (
 def existing(text: str) -> Path:
     """Return a file or folder that is there."""
     path = Path(text)
-    if not path.exists():
+    if not _is_there(path):
         raise argparse.ArgumentTypeError(f"there is no '{text}' in {_nearest(path)}")
     return path
 
@@ -27,7 +28,7 @@ def existing(text: str) -> Path:
 def new_file(text: str) -> Path:
     """Return where a file can be written, or over one that is there."""
     path = Path(text)
-    if not text or path.is_dir():
+    if not text or _is_there(path) and path.is_dir():
         raise argparse.ArgumentTypeError(f"'{text}' is a folder, and has to be a file")
     new_folder(str(path.parent))
     return path
@@ -66,7 +67,7 @@ def _shipped_or_file(kind: str, text: str, names: list[str]) -> str:
 
 def robot(text: str) -> str:
     """Return the name of an arm of the package, or of a file that is there."""
-    if not Path(text).exists() and text not in robot_names():
+    if not _is_there(Path(text)) and text not in robot_names():
         raise argparse.ArgumentTypeError(no_such_robot(text))
     return text
 
@@ -74,7 +75,7 @@ def robot(text: str) -> str:
 def robot_or_mechanism(text: str) -> str:
     """Return the name of an arm or a mechanism of the package, or of a file that is there."""
     names = mechanism_names()
-    if not Path(text).exists() and text not in [*robot_names(), *names]:
+    if not _is_there(Path(text)) and text not in [*robot_names(), *names]:
         raise argparse.ArgumentTypeError(no_such_robot(text, names))
     return text
 
@@ -90,6 +91,15 @@ def add_package_path(parser: argparse.ArgumentParser) -> None:
         help='folder with the ROS packages that meshes of the URDF are in; repeatable. Then '
         'AMENT_PREFIX_PATH, ROS_PACKAGE_PATH and the folders above the URDF are searched',
     )
+
+
+def _is_there(path: Path) -> bool:
+    """Whether a file or folder is there, as far as anybody may look."""
+    try:
+        return path.exists()
+    except OSError as error:  # no permission to look, or no name of a file
+        said = f"'{shortened(str(path))}': {error.strerror}"
+        raise argparse.ArgumentTypeError(said) from error
 
 
 def _nearest(path: Path) -> Path:

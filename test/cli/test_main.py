@@ -123,6 +123,8 @@ def ended(words):
         (['run', 'builtin_sim', '--world', 'shelv'], "did you mean 'shelf'? The package has"),
         (['run', 'replay', '--bag', 'no_bag'], "there is no 'no_bag' in /"),
         (['demo', '--payload', 'no.yaml'], "there is no 'no.yaml' in /"),
+        (['identify', 300 * 'a', '--robot', 'two_link'], "(300 letters)': File name too long"),
+        (['run', 'builtin_sim', '--robot', f'{300 * "a"}.yaml'], "letters)': File name too long"),
         (['excite', 'two_link', '--settings', 'no.yaml'], "there is no 'no.yaml' in /"),
         (['identifiability', 'puma56'], "did you mean 'puma560'? The package has"),
         (['export-model', 'two_link', '--out', 'README.md'], "'README.md' is no folder"),

@@ -33,7 +33,7 @@ SETTINGS = {
     **{name: value for name, value in ROOMY.items() if not name.startswith('builtin_sim')},
     # time stands still until a sample is answered: what is not, is not for want of a processor;
     # but until the first command it goes on as the clock does, whatever the bridge gets
-    f'{BRIDGE}__period': 5.0,
+    f'{BRIDGE}__patience': 500.0,
     'supervisor__stale': 30.0,
     f'{BRIDGE}__guard__max_age': 2.0,
     f'{BRIDGE}__guard__longest_step': 0.03,

@@ -12,6 +12,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from safe_sysid.arrays import Array, IntArray
+from safe_sysid.config import Positive
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.turns import Turns
@@ -44,6 +45,7 @@ class Ros2ControlSettings(BridgeSettings):
     hold_controller: str = ''  # of positions, holds the arm without torque from us; empty: nobody
     controller_manager: str = '/controller_manager'  # that switches controllers
     controller_joints: tuple[str, ...] = ()  # in the order of the effort controller; empty: ours
+    patience: Positive = 1.0  # periods without an answer before the guard's word is commanded
     command: CommandSignal = field(default_factory=CommandSignal)
     probe: ProbeSettings = field(default_factory=ProbeSettings)
 
@@ -169,7 +171,7 @@ class Ros2ControlBridge(ConfiguredNode):
         now, (answer, at) = time.monotonic(), self._commanded
         # nobody but the guard answers a sample where it acts alone, and nobody else the probe's
         answered = self._stamp if self._edge.needs_no_answer else self._edge.answered
-        if answered == answer and now - at < self._settings.period:
+        if answered == answer and now - at < self._settings.patience * self._settings.period:
             return
         self._commanded = answered, now
         stamp = self.get_clock().now().nanoseconds

@@ -40,7 +40,7 @@ MODES = ['idle', 'exciting', 'task', 'identified', 'releasing', 'ended']
 SETTINGS = {
     'all__period': PERIOD,
     # time stands still until a sample is answered: what is not, is not for want of a processor
-    f'{BRIDGE}__period': 5.0,
+    f'{BRIDGE}__patience': 5.0 / PERIOD,
     f'{BRIDGE}__hold_controller': HOLD,
     f'{BRIDGE}__guard__longest_step': 1.5 * PERIOD,
     'supervisor__stale': 30.0,
