@@ -28,7 +28,7 @@ def existing(text: str) -> Path:
 def new_file(text: str) -> Path:
     """Return where a file can be written, or over one that is there."""
     path = Path(text)
-    if not text or _is_there(path) and path.is_dir():
+    if not text or (_is_there(path) and path.is_dir()):
         raise argparse.ArgumentTypeError(f"'{text}' is a folder, and has to be a file")
     new_folder(str(path.parent))
     return path
