@@ -373,7 +373,9 @@ def test_identify_reads_what_calibrate_writes(recording, truth, tmp_path, rng, c
     assert upper[0] - lower[0] < 1.0
     assert payload['nominal'][0] == pytest.approx(PAYLOAD[0], rel=0.05)
 
-    status, found = answer(capsys, 'identify', path, '--robot', 'two_link')
+    status, found = answer(
+        capsys, 'identify', path, '--robot', 'two_link', '--velocity-error', '0'
+    )
     assert status == 1
     assert 'contradict the model' in found['refused']
 
