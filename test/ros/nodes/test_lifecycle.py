@@ -60,7 +60,8 @@ class Manager:
 def moving(loop):
     """Start, until the arm moves."""
     before = len(loop.samples)
-    assert loop.call('supervisor/start').success
+    answer = loop.call('supervisor/start')
+    assert answer.success, f'{answer.message}; {loop.conditions}'
     fast = lambda: loop.samples and np.abs(loop.samples[-1].velocity).max() > 0.1  # noqa: E731
     loop.wait(lambda: len(loop.samples) > before and fast(), 'it moves', COMPILING)
 
