@@ -16,10 +16,8 @@ until a time t, r jumps by
 
     delta_r = d + K_r int d,   d = int_0^t (t - s) (difference of the jerks) ds,
 
-and V may then be up to 1/2 (sqrt(2 V_M) + |delta_r|_M)^2: 1.027 V_M for a stop of 0.3 s out of
-1.6 rad in 3 s that is 5 ms late, on a Kinova Gen3. So V is looked at: V(r) <= V_M for every theta,
-r against the plan that takes over. e jumps by int d, 2 microrad for that stop, which is no part of
-its bounds.
+and V may then be up to 1/2 (sqrt(2 V_M) + |delta_r|_M)^2. So V is looked at: V(r) <= V_M for every
+theta, r against the plan that takes over. e jumps by int d, which is no part of its bounds.
 
 Measured positions and velocities count as exact. Of an arm that is seen late its velocities say
 too little: there the controller decides, which observes r, and nobody else refuses.
@@ -113,29 +111,36 @@ class TrackedArm:
         self, plan: Plan, t: float, measurement: JointMeasurement, theta: Interval
     ) -> str:
         """Why a plan may not go on from the one in force; empty if nothing speaks against it."""
-        e, ed = self._errors(plan, t, measurement)
-        r = ed + self.gains.K_r * e
-        least = float(kinetic_energy(self.model, theta, measurement.position, r).lower)
-        if least <= self.gains.V_M:
+        V, off = self._energy(plan, t, measurement, theta)
+        least, V_M = float(V.lower), self.gains.V_M
+        if least <= V_M:
             return ''
         return (
-            f'the tracking error has at least {least:.3g} J, V_M = {self.gains.V_M} J are '
-            f'certified, so an assumption is false; {self._farthest(e, ed)}'
+            f'the tracking error has at least {least:.3g} J, V_M = {V_M} J are certified, so an '
+            f'assumption is false; {off}'
         )
 
     def refusal_when_late(
         self, plan: Plan, t: float, measurement: JointMeasurement, theta: Interval
     ) -> str:
         """Why a plan may not go on that takes over late; empty if V is at most V_M with it."""
-        e, ed = self._errors(plan, t, measurement)
-        r = ed + self.gains.K_r * e
-        most = float(kinetic_energy(self.model, theta, measurement.position, r).upper)
-        if most <= self.gains.V_M:
+        V, off = self._energy(plan, t, measurement, theta)
+        most, V_M = float(V.upper), self.gains.V_M
+        if most <= V_M:
             return ''
         return (
             f'the next plan came late, and the tracking error has up to {most:.3g} J with it, '
-            f'V_M = {self.gains.V_M} J are certified; {self._farthest(e, ed)}'
+            f'V_M = {V_M} J are certified; {off}'
         )
+
+    def _energy(
+        self, plan: Plan, t: float, measurement: JointMeasurement, theta: Interval
+    ) -> tuple[Interval, str]:
+        """V(r) of an arm that is to follow a plan [J], and what is farthest off, in words."""
+        e, ed = self._errors(plan, t, measurement)
+        r = ed + self.gains.K_r * e
+        V = kinetic_energy(self.model, theta, measurement.position, r)
+        return V, self._farthest(e, ed)
 
     def _errors(self, plan: Plan, t: float, measurement: JointMeasurement) -> tuple[Array, Array]:
         """Errors of position, without full turns, and of velocity."""
