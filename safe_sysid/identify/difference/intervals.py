@@ -67,9 +67,7 @@ class Assumed:
     payload_mass: float  # [kg] at most
     reach: float  # [m] from the origin of the payload's frame
     gain_error: Array  # (n,) share by which the unit of the effort may be off
-    inertia_prior: (
-        float  # [kg m^2] about the centre, 0 to so much, for statistics; may be infinite
-    )
+    inertia_prior: float  # [kg m^2] about the centre, 0 to so much, for statistics, or inf
     confidence: float
     gain_covariance: Array | None = None  # (n, n) of ln gain, where a known mass has told it
 
