@@ -25,8 +25,9 @@ from safe_sysid.ros.messages.qos import EVERY_LATCHED_MARKER, EVERY_MARKER
 
 MOST = 100  # messages at a look; what is left waits for the next one
 # [s] in which the middleware finds out who publishes, unless it is starved. Somebody who was there
-# before may be found only when Fast DDS says again that it is there, every 3 s.
-DISCOVERY, ALONE = 3.5, 1.0
+# before may be found only when it says again that it is there: every 3 s with the settings of Fast
+# DDS, every second in a domain of our own (config/discovery.xml).
+DISCOVERY, ALONE = 3.5, 1.3
 
 
 class WaitingMarkers:

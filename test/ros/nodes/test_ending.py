@@ -33,7 +33,9 @@ def test_ctrl_c_in_motion_brings_the_arm_to_rest_and_hands_it_back(tmp_path):
 
 @pytest.mark.slow
 def test_the_service_ends_a_run_as_a_signal_does():
-    with running('builtin_sim', '--robot', 'two_link') as process, observed() as observer:
+    # in lockstep: in real time its 1 kHz would leave no processor to the test beside it
+    line = 'builtin_sim', '--robot', 'two_link', '--lockstep'
+    with running(*line) as process, observed() as observer:
         observer.wait(lambda: observer.mode is not None, 'a mode')
         assert observer.call('supervisor/end').success
         observer.wait(lambda: observer.mode == 'ended', 'the arm is in other hands')
