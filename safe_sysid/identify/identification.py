@@ -14,7 +14,7 @@ from safe_sysid.identify.estimate_series import EstimateSeries
 from safe_sysid.identify.held_object import HeldObject
 from safe_sysid.identify.held_out import TorquePrediction, Validation
 from safe_sysid.identify.payload_in_frame import Body
-from safe_sysid.model.inertia import LABELS, UNITS
+from safe_sysid.model.inertia import LABELS, UNITS, table_rows
 from safe_sysid.sets.interval import Interval
 
 PREDICTIONS = {  # attribute of Validation: in words
@@ -234,13 +234,12 @@ def as_table(found: Identification) -> str:
 
 
 def _parameter_rows(nominal: Array, bounds: Interval) -> list[str]:
-    rows = [f'  {"":4} {"lower":>10} {"nominal":>10} {"upper":>10}']
-    for name, unit, is_known, *values in zip(
-        LABELS, UNITS, determined(bounds), bounds.lower, nominal, bounds.upper, strict=True
-    ):
-        doubt = '' if is_known else f'{"":{8 - len(unit)}}not determined by the motion'
-        rows.append(f'  {name:4} ' + ' '.join(f'{x:10.4f}' for x in values) + f'  {unit}{doubt}')
-    return rows
+    names, *rows = table_rows(bounds.lower, nominal, bounds.upper)
+    doubts = [
+        '' if is_known else f'{"":{8 - len(unit)}}not determined by the motion'
+        for unit, is_known in zip(UNITS, determined(bounds), strict=True)
+    ]
+    return [names, *(row + doubt for row, doubt in zip(rows, doubts, strict=True))]
 
 
 def _payload_rows(body: Body) -> list[str]:

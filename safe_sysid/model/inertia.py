@@ -14,6 +14,14 @@ LABELS = ('m', 'mcx', 'mcy', 'mcz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
 UNITS = ('kg', *('kg m',) * 3, *('kg m^2',) * 6)
 
 
+def table_rows(lower: Array, nominal: Array, upper: Array) -> list[str]:
+    """Return a line of names, then one for each of ten parameters, that ends with its unit."""
+    rows = [f'  {"":4} {"lower":>10} {"nominal":>10} {"upper":>10}']
+    for name, unit, *values in zip(LABELS, UNITS, lower, nominal, upper, strict=True):
+        rows.append(f'  {name:4} ' + ' '.join(f'{x:10.4f}' for x in values) + f'  {unit}')
+    return rows
+
+
 def skew(p: Array) -> Array:
     """Matrix S(p) with S(p) x = p cross x, (..., 3) -> (..., 3, 3)."""
     zero = np.zeros(p.shape[:-1])

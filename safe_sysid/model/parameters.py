@@ -97,6 +97,13 @@ class ParameterEstimate:
         """[theta_e]."""
         return self.bounds[self.layout.end_effector]
 
+    def __str__(self) -> str:
+        """Return what the end effector is, as a table."""
+        bounds = self.end_effector_bounds
+        rows = inertia.table_rows(bounds.lower, self.end_effector, bounds.upper)
+        tip = self.layout.joint_names[self.layout.tip]
+        return '\n'.join([f'Everything that {tip} moves, in its frame:', *rows])
+
 
 def ratio_bounds(theta: Array, ratio: Array | float, absolute: Array | float = 0.0) -> Interval:
     """Interval theta +- (ratio |theta| + absolute), entry by entry."""

@@ -41,3 +41,13 @@ def test_ratio_bounds_contain_the_extreme_values(rng):
     bounds = ratio_bounds(theta, 0.05, 0.01)
     assert (bounds.lower <= theta - 0.05 * np.abs(theta) - 0.01 + 1e-15).all()
     assert (bounds.upper >= theta + 0.05 * np.abs(theta) + 0.01 - 1e-15).all()
+
+
+def test_an_estimate_prints_what_the_end_effector_is():
+    theta = np.arange(42.0)
+    said = str(ParameterEstimate(LAYOUT, theta, ratio_bounds(theta, 0.5))).splitlines()
+    assert said[0] == 'Everything that c moves, in its frame:'
+    assert said[1].split() == ['lower', 'nominal', 'upper']
+    assert said[2].split() == ['m', '10.0000', '20.0000', '30.0000', 'kg']
+    assert said[-1].split() == ['Izz', '14.5000', '29.0000', '43.5000', 'kg', 'm^2']
+    assert len(said) == 12
