@@ -53,7 +53,7 @@ def recorded(choices: Sequence[RecordingChoice], arm: Arm) -> Recorded:
     remarks = []
     for choice in choices:
         recording = recording_of_choice(choice, names, sensors.torque_per_unit[driven])
-        check_efforts(str(choice.path), recording.effort)
+        check_efforts(str(choice.path), recording.effort, recording.position)
         units = remarks_on_units(recording, limits)
         logs = even_recording(
             recording,

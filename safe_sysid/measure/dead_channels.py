@@ -24,10 +24,17 @@ def check_alive(source: str, names: Sequence[str], values: Array, weight: Array)
         )
 
 
-def check_efforts(source: str, effort: Array) -> None:
-    """Refuse efforts (N, n) that are all 0."""
-    if len(effort) and not effort.any():
-        raise MeasurementError(
-            f'{source}: the effort is 0 in all {len(effort)} samples and joints: nothing was '
-            'measured. Torques, or currents with effort_scale, are needed'
-        )
+def check_efforts(source: str, effort: Array, position: Array) -> None:
+    """Refuse efforts (N, n) that are all 0, or none of which changes while the arm moves."""
+    if not len(effort):
+        return
+    if not effort.any():
+        said = f'is 0 in all {len(effort)} samples and joints'
+    elif not np.ptp(effort, axis=0).any() and np.ptp(position, axis=0).any():
+        said = f'never changes in any joint while positions do, in {len(effort)} samples'
+    else:
+        return
+    raise MeasurementError(
+        f'{source}: the effort {said}: nothing was measured. Torques, or currents with '
+        'effort_scale, are needed'
+    )

@@ -10,12 +10,16 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.excited_motion import fourier_motion, true_torque
 
 COLUMNS = [f'joint_{i}.{kind}' for kind in ('position', 'velocity', 'effort') for i in (1, 2)]
-NOTHING = 'the effort is 0 in all 3000 samples and joints: nothing was measured'
+NOTHING = {
+    'effortless': 'is 0 in all 3000 samples and joints',
+    'zero': 'is 0 in all 3000 samples and joints',
+    'stuck': 'never changes in any joint while positions do, in 3000 samples',
+}
 
 
 @pytest.fixture
 def files(tmp_path):
-    """A recording, the same with efforts of 0, one of 0 throughout, and one of an arm at rest."""
+    """A recording, the same with efforts of 0 or ones that stay, all 0, and of an arm at rest."""
     arm, rng = RobotModel.named('two_link'), np.random.default_rng(3)
     motion = fourier_motion(rng, 2, seconds=6.0, period=0.002, base=0.4)
     moved = np.column_stack([motion.q, motion.qd, true_torque(arm, motion)])
@@ -23,6 +27,7 @@ def files(tmp_path):
         'moved': moved,
         'effortless': np.where(np.arange(6) < 4, moved, 0.0),
         'zero': 0.0 * moved,
+        'stuck': np.where(np.arange(6) < 4, moved, 9.0),
         'stood': np.tile([0.3, -0.2, 0.0, 0.0, 9.0, 3.0], (len(moved), 1)),
     }
     paths = {}
@@ -34,7 +39,7 @@ def files(tmp_path):
     return paths
 
 
-@pytest.mark.parametrize('silent', ['effortless', 'zero'])
+@pytest.mark.parametrize('silent', NOTHING)
 @pytest.mark.parametrize(
     'arguments',
     [
@@ -45,12 +50,13 @@ def files(tmp_path):
         ['calibrate-gains', '{moved}', '{silent}', '--mass', '1.5', '--out', '{out}'],
     ],
 )
-def test_efforts_of_nothing_but_0_are_named(arguments, silent, files, tmp_path, capsys):
+def test_efforts_that_say_nothing_are_named(arguments, silent, files, tmp_path, capsys):
     out = tmp_path / 'gains.yaml'
     names = {**files, 'silent': files[silent], 'out': str(out)}
     given = [word.format(**names) for word in arguments]
     assert main([*given, '--robot', 'two_link']) == 2
-    assert f'{files[silent]}: {NOTHING}' in capsys.readouterr().err
+    sentence = f'{files[silent]}: the effort {NOTHING[silent]}: nothing was measured'
+    assert sentence in capsys.readouterr().err
     assert not out.exists()
 
 

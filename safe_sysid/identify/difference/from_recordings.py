@@ -171,7 +171,7 @@ def part_of(recording: Recording, settings: RecordingSettings) -> Recording:
 
 
 def _logs(arm: Arm, recording: Recording) -> list[EvenLog]:
-    check_efforts(recording.source, recording.effort)
+    check_efforts(recording.source, recording.effort, recording.position)
     sensors, limits = arm.model.sensors, arm.model.limits
     return even_recording(
         recording, sensors.effort_sign, sensors.effort_scale, limits.is_continuous

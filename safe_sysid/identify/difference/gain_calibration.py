@@ -57,7 +57,7 @@ def calibrated_gains(
             recording = recording.between(begin, end or np.inf)
         loaded.append(even_recording(recording, one, one, is_continuous))
     for recording in read:
-        check_efforts(recording.source, recording.effort)
+        check_efforts(recording.source, recording.effort, recording.position)
         remarks_on_units(recording, model.limits)
     every = [log for logs in (*empty, *loaded) for log in logs]
     cutoff = cutoff or cutoff_of(motion_band(every))
