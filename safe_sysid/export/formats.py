@@ -8,5 +8,6 @@ FORMATS = {
     'kuka': 'KRL LOAD_DATA',
     'abb': 'RAPID loaddata',
 }
+WHOLE = ('ur', 'ur-script', 'kuka', 'abb')  # are told of all that is behind the flange
 ALONE = ('franka', 'moveit')  # know the gripper, and are told of the object without it
 NO_OBJECT = 'the arm holds less than what its URDF has on the last joint'

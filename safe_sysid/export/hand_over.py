@@ -17,7 +17,12 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError
 from safe_sysid.export.compared_body import compared_body
 from safe_sysid.export.formats import ALONE, NO_OBJECT
-from safe_sysid.export.payload_controllers import checked_inertia, comments, universal_robots
+from safe_sysid.export.payload_controllers import (
+    checked_inertia,
+    comments,
+    refuse_short,
+    universal_robots,
+)
 from safe_sysid.identify.determined import NAMES, determined_about_com, handed_on
 from safe_sysid.identify.payload_in_frame import Body
 from safe_sysid.sets.interval import Interval
@@ -70,6 +75,7 @@ def body_of(found: Mapping[str, Any], to: str) -> Body:
     """
     payload = _told(found, to)
     body = _stated(found, payload) if 'lower' in payload else _compared(payload)
+    refuse_short(to, body)
     nominal, bounds = body.nominal, body.bounds
     room = 1e-6 * (1e-3 + np.abs(nominal))
     inside = (bounds.lower - room <= nominal) & (nominal <= bounds.upper + room)

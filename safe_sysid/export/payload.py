@@ -15,6 +15,7 @@ from safe_sysid.export.payload_controllers import (
     abb,
     franka,
     kuka,
+    refuse_short,
     universal_robots,
     without_inertia,
 )
@@ -62,6 +63,7 @@ def _body(form: str, found: Identification) -> Body:
     if form == 'urdf':
         return Body('', found.nominal, found.bounds)
     if form not in ALONE:
+        refuse_short(form, found.payload)
         return replace(found.payload, assumed=found.unstated)
     if found.alone is None:
         raise ConfigError(f'there is nothing to export for {form}: {NO_OBJECT}')

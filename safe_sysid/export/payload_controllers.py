@@ -11,9 +11,10 @@ import itertools
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.errors import ModelError
+from safe_sysid.errors import ConfigError, ModelError
+from safe_sysid.export.formats import WHOLE
 from safe_sysid.identify.determined import determined_about_com
-from safe_sysid.identify.payload_in_frame import Body
+from safe_sysid.identify.payload_in_frame import IN_TIP, Body
 from safe_sysid.model import inertia
 from safe_sysid.model.inertia import is_consistent
 
@@ -58,6 +59,16 @@ def comments(body: Body, mark: str) -> str:
 def _on_one_line(text: str) -> str:
     """Return the text with blanks for what would end a comment: line breaks of all kinds."""
     return ''.join(character if character.isprintable() else ' ' for character in text)
+
+
+def refuse_short(to: str, body: Body) -> None:
+    """Refuse a payload without the gripper for a robot that adds the weight of what it is told."""
+    if to in WHOLE and body.contains.endswith(IN_TIP):
+        raise ConfigError(
+            f'{to} is told of all that is behind the flange, and this payload is {IN_TIP}: the '
+            "calibrated arm's last link contains that (gripper_in_tip). Identify with the settings "
+            'of the arm as described, or add it yourself'
+        )
 
 
 def universal_robots(body: Body) -> str:

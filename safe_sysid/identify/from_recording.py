@@ -53,6 +53,7 @@ from safe_sysid.model.sensing import (
     TorqueErrors,
     torque_errors,
 )
+from safe_sysid.model.signal_facts import SensingFacts
 from safe_sysid.sets.interval import Interval
 
 WINDOW = 0.1  # [s] of measurements become rows together
@@ -249,7 +250,7 @@ def identify_recording(
             *beyond_rigid(settings),
             *sentences(arm.model, problem.known),
         ),
-        unstated=_unstated(settings, problem),
+        unstated=nobody_stated(settings, problem),
         refused=replayed.refused,
         validation=problem.validation(replayed.at_split.theta),
         series=replayed.series,
@@ -338,7 +339,7 @@ def identification_problem(
     )
 
 
-def _unstated(settings: RecordingSettings, problem: IdentificationProblem) -> tuple[str, ...]:
+def nobody_stated(settings: RecordingSettings, problem: IdentificationProblem) -> tuple[str, ...]:
     """List what bounds rest on that neither the settings nor the arm's file state."""
     usual, arm = RecordingSettings(), problem.arm
     sensing = arm.model.sensors.sensing
@@ -352,7 +353,7 @@ def _unstated(settings: RecordingSettings, problem: IdentificationProblem) -> tu
         'position_error': sensing.position_error is not None
         or bool((arm.model.sensors.encoder_resolution > 0.0).all()),
         'velocity_error': problem.has_velocity
-        and (sensing.velocity_error is not None or sensing.velocity is not None),
+        and (sensing.velocity_error is not None or _states_velocity(sensing)),
         'torque_ratio': settings.torque_error is not None or sensing.torque.ratio is not None,
         'torque_error': settings.torque_ratio is not None or sensing.torque.absolute is not None,
     }
@@ -363,6 +364,12 @@ def _unstated(settings: RecordingSettings, problem: IdentificationProblem) -> tu
         and getattr(settings, name, None) == getattr(usual, name, None)
         and not elsewhere.get(name, False)
     )
+
+
+def _states_velocity(sensing: SensingFacts) -> bool:
+    """Whether the causes that are stated of velocities are all that they rest on."""
+    facts = sensing.velocity
+    return facts is not None and facts.source == 'driver' and sensing.stamp_error is not None
 
 
 def prior_settings(settings: RecordingSettings, arm: Arm) -> RecordingPriorSettings:

@@ -18,6 +18,7 @@ from safe_sysid.sets.interval import Interval
 ROUNDING = 1e-14  # relative
 NOT_NEGATIVE = [0, 4, 6, 9]  # mass and moments of inertia
 SOME = 1e-9  # [kg] that are not rounding
+IN_TIP = 'without what was on the flange at calibration'  # words of a body's `contains`
 THINNEST = 1e-6  # least eigenvalue of a pseudo-inertia, as share of the largest
 
 
@@ -109,7 +110,7 @@ def payload_of(
     if there > SOME:
         contains += f', with {there:.3g} kg that the URDF has there'
     if arm.facts.gripper_in_tip:
-        contains += ', without what was on the flange at calibration'
+        contains += f', {IN_TIP}'
     return replace(_without(arm, nominal, bounds, flange, known, link), contains=contains)
 
 

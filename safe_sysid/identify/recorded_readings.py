@@ -76,7 +76,7 @@ def _velocities(
     if settings.velocity_error is not None:
         given = per_joint('velocity_error', settings.velocity_error, model.n)
         return given, 'as --velocity-error says'
-    stated = _stated(settings, model, recording.timing.period)
+    stated = _stated(settings, model)
     if recording.velocity is not None and stated is not None:
         return stated
     slope = difference_errors(log, recording.stride) + dq * recording.difference_gain
@@ -84,29 +84,35 @@ def _velocities(
         return slope, 'central differences of the positions'
     far = departures(log, recording.stride)
     sentences.append(
-        'assumed, as nobody stated it: velocities are off by at most what they depart from '
-        'differences of the positions and what these are off, or '
+        f'assumed, as {_why_not_stated(model)}: velocities are off by at most what they depart '
+        'from differences of the positions and what these are off, or '
         f'{DOUBTED:g} times as far as they depart; --velocity-error, or sensing: in the '
         'settings of the arm, says it better'
     )
     return np.maximum(DOUBTED * far, far + slope), 'assumed of what shows'
 
 
-def _stated(
-    settings: RecordingSettings, model: RobotModel, period: float
-) -> tuple[Array, str] | None:
-    """Return what the settings of the arm say of the velocities of its driver, if they do."""
+def _stated(settings: RecordingSettings, model: RobotModel) -> tuple[Array, str] | None:
+    """Return what the settings of the arm say of the velocities of its driver, if they do.
+
+    Of differences they say the error by how far apart two positions are, in periods of the driver.
+    A recording may have been thinned, and its period then is another one.
+    """
     sensing = model.sensors.sensing
-    if sensing.velocity_error is None and sensing.velocity is None:
+    facts = sensing.velocity
+    if sensing.velocity_error is None and (facts is None or facts.source == 'difference'):
         return None
-    velocity = reading_errors(model, period, settings.position_error).velocity
+    # no period is in either
+    velocity = reading_errors(model, np.inf, settings.position_error).velocity
     if sensing.velocity_error is not None:
         return velocity, "as sensing.velocity_error of the arm's settings says"
-    facts = sensing.velocity
-    assert facts is not None
     source = "by the causes that sensing.velocity of the arm's settings states"
-    if facts.source == 'difference':
-        source += f', of positions {1e3 * facts.samples * period:.3g} ms apart'
     if sensing.stamp_error is None:
         source += f', and stamps assumed within {1e3 * stamp_error(model, []):g} ms'
     return velocity, source
+
+
+def _why_not_stated(model: RobotModel) -> str:
+    if model.sensors.sensing.velocity is None:
+        return 'nobody stated it'
+    return 'a recording does not tell how far apart the positions are that its driver compares'

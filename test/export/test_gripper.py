@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from safe_sysid.bench.experiments.calibration import altered
+from safe_sysid.errors import ConfigError
 from safe_sysid.export.calibrated_arm import write_closed_chain_arm
 from safe_sysid.export.gazebo import write_gazebo
+from safe_sysid.export.hand_over import body_of
+from safe_sysid.export.payload import exported
+from safe_sysid.export.payload_controllers import refuse_short
 from safe_sysid.identify.payload_in_frame import payload_of
 from safe_sysid.model import inertia
 from safe_sysid.model.arm import arm_of
@@ -75,6 +79,26 @@ def test_where_the_last_body_is_none_without_the_gripper_a_payload_says_so(tmp_p
     body = payload(again, theta[arm.model.layout.end_effector])
     assert body.mass == pytest.approx(2.0, abs=1e-7)
     assert body.contains.endswith('without what was on the flange at calibration')
+    for to in ('ur', 'ur-script', 'kuka', 'abb'):
+        with pytest.raises(ConfigError, match=f'^{to} is told of all that is behind the flange'):
+            refuse_short(to, body)
+    for to in ('franka', 'moveit', 'mjcf', 'inertia'):
+        refuse_short(to, body)
+    refuse_short('ur', payload(arm, arm.model.own_end_effector))
+    told = {
+        'payload': {
+            **{kind: getattr(body.bounds, kind).tolist() for kind in ('lower', 'upper')},
+            'nominal': body.nominal.tolist(),
+            'frame': body.frame,
+            'contains': body.contains,
+        }
+    }
+    assert body_of(told, 'inertia').contains == body.contains
+    with pytest.raises(ConfigError, match='gripper_in_tip'):
+        body_of(told, 'ur')
+    found = SimpleNamespace(payload=body, unstated=())
+    with pytest.raises(ConfigError, match='gripper_in_tip'):
+        exported('ur', found, again)
     text = (tmp_path / 'out' / 'panda.yaml').read_text(encoding='utf-8')
     assert '# The last body is none without what the URDF has beyond the tip' in text
     assert 'gripper_in_tip: true' in text

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import MeasurementError
-from safe_sysid.identify.from_recording import identification_problem, identify_recording, in_si
+from safe_sysid.identify.from_recording import (
+    ASSUMED,
+    identification_problem,
+    identify_recording,
+    in_si,
+    nobody_stated,
+)
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.measure.recording import Samples, recording_of
 from safe_sysid.measure.recording_choice import RecordingChoice
@@ -85,7 +91,6 @@ def stating(**facts):
     [
         ({'velocity': LATE}, 'by the causes that sensing.velocity'),
         ({'velocity': LATE, 'stamp_error': None}, 'stamps assumed within 0.1 ms'),
-        ({'velocity': VelocityFacts(samples=4)}, 'of positions 4 ms apart'),
         ({'velocity_error': (0.5,)}, 'as sensing.velocity_error'),
     ],
 )
@@ -96,6 +101,47 @@ def test_what_the_file_of_the_arm_states_of_velocities_counts_in_a_recording(fac
     np.testing.assert_allclose(promised, reading_errors(arm.model, PERIOD).velocity)
     assert said in problem.velocity_source
     assert not any('velocities are off' in each for each in problem.sensing)
+
+
+@pytest.mark.parametrize('every', [1, 5, 10])
+def test_differences_of_a_driver_that_was_faster_than_the_recording_are_bounded(every):
+    """Of coarse encoders: what their settings say at the period of the recording is too little."""
+    arm = stating(velocity=VelocityFacts())
+    step, n = 2 * np.pi / 4096, arm.model.n
+    sensors = replace(arm.model.sensors, encoder_resolution=np.full(n, step))
+    arm = replace(arm, model=replace(arm.model, sensors=sensors))
+    whole = slow_recording(arm)
+    read = step * np.round(whole.position / step)
+    told = np.diff(read, axis=0, prepend=read[:1]) / PERIOD
+    thinned = replace(
+        whole,
+        stamp=whole.stamp[::every],
+        position=read[::every],
+        velocity=told[::every],
+        effort=whole.effort[::every],
+        timing=replace(whole.timing, period=every * PERIOD),
+    )
+    problem = identification_problem(arm, thinned, RecordingSettings())
+    off = np.abs(told - whole.velocity)[::every][5:-5].max(axis=0)
+    assert (problem.observation.velocity_error >= off).all()
+    assert any('how far apart the positions are' in each for each in problem.sensing)
+
+
+@pytest.mark.parametrize(
+    ('facts', 'is_stated'),
+    [
+        ({'velocity': LATE, 'stamp_error': 0.0}, True),
+        ({'velocity': LATE, 'stamp_error': None}, False),
+        ({'velocity': VelocityFacts(), 'stamp_error': 0.0}, False),
+        ({'velocity_error': (0.5,), 'stamp_error': None}, True),
+    ],
+)
+def test_an_error_of_velocities_with_an_assumed_part_is_not_stated(facts, is_stated):
+    arm = stating(**facts)
+    problem = identification_problem(arm, slow_recording(arm), RecordingSettings())
+    assert (
+        ASSUMED['velocity_error'] in nobody_stated(RecordingSettings(), problem)
+    ) is not is_stated
 
 
 def test_a_lag_that_is_stated_is_promised_at_the_acceleration_limit():
