@@ -66,8 +66,8 @@ def refuse_short(to: str, body: Body) -> None:
     if to in WHOLE and body.contains.endswith(IN_TIP):
         raise ConfigError(
             f'{to} is told of all that is behind the flange, and this payload is {IN_TIP}: the '
-            "calibrated arm's last link contains that (gripper_in_tip). Identify with the settings "
-            'of the arm as described, or add it yourself'
+            'last link of the calibrated arm contains that (gripper_in_tip). Identify with the '
+            'settings of the arm as described, or add it yourself'
         )
 
 

@@ -61,7 +61,11 @@ class Braking:
 
         Time without a step counts, too: drivers go on with the last torque.
         """
-        return self._seen_at is not None and now - self._seen_at > LOST * 1e9
+        return self.unseen(now) > LOST
+
+    def unseen(self, now: int) -> float:
+        """For how long [s] the arm was not seen."""
+        return 0.0 if self._seen_at is None else (now - self._seen_at) / 1e9
 
     def step(
         self, now: int, measurement: JointMeasurement | None, seen: GuardInput
@@ -70,6 +74,8 @@ class Braking:
         t = self._clock.seconds(now)
         self.has_left = self.has_left or self.is_lost(now)
         if measurement is not None and self.is_lost(now):
+            self._plan = _stop_from(t, measurement, seen)
+        if measurement is not None and self._begins_after(t):  # stamps have gone back
             self._plan = _stop_from(t, measurement, seen)
         if self._plan is None:
             self._plan = self._plan_to_stop(t, measurement, seen)
@@ -88,6 +94,10 @@ class Braking:
             return self._law.brake(measurement, plan, seen.estimate), outcome
         except SafeSysidError:
             return None, GuardOutcome.STUCK
+
+    def _begins_after(self, t: float) -> bool:
+        """Whether the plan that is followed begins later than the law can look ahead."""
+        return self._plan is not None and self._plan.start_time > t + self._law.ahead
 
     def _note_seen(self, now: int, is_seen: bool) -> None:
         if is_seen or self._seen_at is None or now < self._seen_at:  # stamps may have gone back

@@ -2,8 +2,8 @@
 
 No constant torque holds an arm, so the law goes on until the robot's own hold is seen to be there:
 
-    looked for       whoever was here before may have left a torque at work; nothing is given yet,
-                     nor where nobody can tell, unless the arm moves
+    looked for       whoever was here before may have left a torque at work; nothing is given yet.
+                     Where nobody can tell, it stays so, and an arm that moves is stopped
     under torque     the mode asks for torque; or the arm has not come to rest yet on its plan
     handing back     at rest; something else was asked to hold the arm, the law still does
     watched          it holds the arm, which has not been seen to stand under it yet
@@ -118,13 +118,17 @@ class HandOver:
     def find(self, now: int, measurement: JointMeasurement | None) -> bool:
         """Whether a torque was found at work; without one the arm is left as it is.
 
-        Where nobody can tell, an arm that moves has to be stopped, whatever it is that moves it.
+        Where nobody can tell, an arm that moves has to be stopped, whatever it is that moves it
+        and whenever; one that stands may stand under a torque, and is not free.
         """
         if self.hands is not Hands.LOOKED_FOR:
             return False
-        found = self._holder.has_torque if self._holder.can_tell else self._moves(measurement)
-        if found is False:
+        can_tell = self._holder.can_tell
+        found = self._holder.has_torque if can_tell else self._moves(measurement)
+        if found is False and can_tell:
             self.hands, self._is_late = Hands.FREE, False
+        elif found is False:
+            self._is_late = True  # it stands, under a torque of before or in other hands
         if found is None:
             self._look_again(now)
         return found is True

@@ -181,7 +181,8 @@ class SensedPassivityController:
         old = self._plan
         if old is None or self._was_held:
             return False
-        is_standing = plan.start_time >= old.end_time + self._sampling.window + self._sampling.age
+        rests_from = old.start_time if old.stands_still else old.end_time
+        is_standing = plan.start_time >= rests_from + self._sampling.window + self._sampling.age
         if is_standing and _covers(old, plan):
             return False
         if self._jumps(plan):

@@ -11,8 +11,8 @@ A command that is late, not finite, too long, too short or beyond a limit is ref
 missing one after the first, which has to be fresh: one that comes late is waited for like none.
 Stamps may be ahead of the clock by the error that is promised of them, and by no more.
 One that is beyond the rate is approached; out of reach for longer than `patience`, it is refused
-as well. From a refusal on, until `reset`, no command passes: the arm is braked and held as
-`braking` says.
+as well. So is one that comes after the arm was not seen for long, though it be fresh. From a
+refusal on, until `reset`, no command passes: the arm is braked and held as `braking` says.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.sensing import stamp_error
-from safe_sysid.track.braking import Braking
+from safe_sysid.track.braking import LOST, Braking
 from safe_sysid.track.controller import BrakingLaw
 from safe_sysid.track.guarded_torque import Command, GuardedTorque, GuardInput, GuardOutcome
 from safe_sysid.track.tracking import checked_state, per_joint
@@ -92,7 +92,7 @@ class TorqueGuard:
         waiting = '' if self._refusal else self._not_yet(seen.command, now)
         if waiting:
             return self._stopped(now, measurement, seen, waiting)
-        self._refusal = self._refusal or self._complaint(seen.command, now)
+        self._refusal = self._refusal or self._complaint(seen.command, now) or self._unseen(now)
         if self._refusal or seen.command is None:
             return self._stopped(now, measurement, seen, self._refusal)
         if self._waiting:
@@ -179,6 +179,13 @@ class TorqueGuard:
         j = int(np.flatnonzero(beyond)[0])
         name, allowed = self._name(j), f'{limit[j]:.4g} N m are allowed'
         return f'the command for {name} is {torque[j]:.4g} N m; {allowed}'
+
+    def _unseen(self, now: int) -> str:
+        """Say that nobody saw the arm for too long to let commands lead it on."""
+        unseen = self._braking.unseen(now)
+        if self._waiting or unseen <= max(LOST, self._settings.max_age):
+            return ''
+        return f'the arm was not seen for {unseen:.3g} s'
 
     def _stopped(
         self, now: int, measurement: JointMeasurement | None, seen: GuardInput, reason: str

@@ -125,6 +125,20 @@ class Run:
         self.estimate = certificate.problem.bounds
 
 
+@pytest.mark.parametrize(('after', 'forgets'), [(0.2, False), (0.03, True)])
+def test_an_arm_on_a_plan_that_stands_still_stands_from_its_start(after, forgets):
+    """What was seen of it counts for the next one, though that stands a step further."""
+    certificate = certified()
+    run = Run(certificate).until(after)
+    run.follow(run.now + run.sampling.age, certificate)
+    curve = Bezier(Q + SAMPLING.step, REST, REST, LASTS)
+    run.plan = run.arm.after = replace(run.plan, curve=curve)
+    assert run.controller.forgets(run.plan) is forgets
+    if not forgets:
+        for _ in range(60):
+            run.step(sees=False)
+
+
 @pytest.mark.parametrize('sampling', [SAMPLING, OLDER], ids=['one', 'several'])
 def test_a_plan_that_jumps_to_the_arm_counts_from_its_first_sample_on(sampling):
     """It begins one age ahead, which may be several samples; until then it stands all the same."""
@@ -214,7 +228,7 @@ def test_how_an_arm_moved_says_nothing_where_a_plan_does_not_allow_for_it():
     wild = replace(first, law=replace(faster(first.law, 1.3), first_pace=first.law.first_pace))
     for before, forgets in ((first, False), (wild, True)):
         run = Run(first, share=0.02)
-        run.plan = standing(START, before)
+        run.plan = replace(standing(START, before), k=np.full(2, 1e-8))  # which moves
         run.until(LASTS)
         run.follow(run.now + SAMPLING.age, first)
         assert run.controller.forgets(run.plan) == forgets

@@ -246,6 +246,33 @@ def test_an_arm_that_was_lost_is_stopped_where_it_is_found():
     assert np.abs(arm.q - found).max() < 0.5 * speed
 
 
+@pytest.mark.parametrize(('max_age', 'passes'), [(0.01, False), (0.7, True)])
+def test_no_fresh_command_leads_an_arm_on_that_was_not_seen_for_long(max_age, passes):
+    """Unless the guard was told to be more patient."""
+    guard, law = guard_with(max_age=max_age), robust()
+    arm = ArmInMotion(ARM, PLAN.curve.q0, np.zeros(7), CLOCK.origin)
+    for _ in range(100):
+        torque = law.step(arm.measure(), PLAN, ESTIMATE)
+        guard.step(
+            arm.stamp, GuardInput(Command(torque, arm.stamp), arm.measure(), PLAN, ESTIMATE)
+        )
+        arm.hold(torque, MILLISECOND)
+    arm.stamp += 600 * MILLISECOND
+    arm.q, arm.qd = arm.q + 0.5, np.zeros(7)
+    found = arm.q.copy()
+    fresh = GuardInput(Command(torque, arm.stamp), arm.measure(), PLAN, ESTIMATE)
+    output = guard.step(arm.stamp, fresh)
+    assert (output.outcome is GuardOutcome.PASSED) is passes
+    if passes:
+        return
+    assert output.reason == 'the arm was not seen for 0.601 s'
+    for _ in range(600):
+        seen = GuardInput(None, arm.measure(), PLAN, ESTIMATE)
+        arm.hold(guard.step(arm.stamp, seen).torque, MILLISECOND)
+    assert guard.has_left_its_plan
+    assert np.abs(arm.q - found).max() < 0.05
+
+
 @pytest.mark.parametrize('is_commanded', [True, False])
 def test_an_arm_is_lost_while_the_guard_gets_no_processor_and_is_not_pulled_back(is_commanded):
     """Drivers go on with the last torque; the first look after it may see nothing new yet."""
@@ -287,6 +314,47 @@ def test_no_arm_is_lost_whose_time_waits_or_goes_back_or_that_was_without_torque
     assert not guard.has_left_its_plan
     commanded(guard, np.zeros(7), 1, start=9000)
     assert not guard.is_lost(CLOCK.origin + 9000 * MILLISECOND)
+
+
+@pytest.mark.parametrize('back', [3.0, 3600.0])
+def test_an_arm_in_motion_rests_after_one_stamp_from_the_future(back):
+    """What was begun at a stamp that comes later is nothing to go by before."""
+    guard, law = guard_with(), robust()
+    arm = ArmInMotion(ARM, *PLAN.desired(0.0)[:2], CLOCK.origin)
+    for i in range(800):
+        measured = arm.measure()
+        command = Command(law.step(measured, PLAN, ESTIMATE), arm.stamp)
+        if i == 700:  # of one state alone
+            now = arm.stamp + round(back * 1e9)
+            measured = replace(measured, stamp=now)
+            seen = GuardInput(replace(command, stamp=arm.stamp), measured, PLAN, ESTIMATE)
+            output = guard.step(now, seen)
+        else:
+            output = guard.step(arm.stamp, GuardInput(command, measured, PLAN, ESTIMATE))
+        assert output.outcome is not GuardOutcome.STUCK
+        arm.hold(output.torque, MILLISECOND)
+    assert np.abs(PLAN.desired(0.7)[1]).max() > 0.1
+    for _ in range(1500):
+        output = guard.step(arm.stamp, GuardInput(None, arm.measure(), PLAN, ESTIMATE))
+        assert output.outcome is not GuardOutcome.STUCK
+        arm.hold(output.torque, MILLISECOND)
+    assert guard.is_at_its_end(arm.stamp)
+    assert np.abs(arm.qd).max() < 0.01
+
+
+@pytest.mark.parametrize('back', [0.1, 2.0, 3600.0])
+def test_an_arm_that_is_held_goes_on_being_held_when_the_clock_goes_back(back):
+    guard = guard_with()
+    arm = ArmInMotion(ARM, PLAN.end_position, np.zeros(7), CLOCK.origin + 3900 * 10**9)
+    seen = GuardInput(None, None, None, ESTIMATE)
+    for i in range(1500):
+        if i == 500:
+            arm.stamp -= round(back * 1e9)
+        output = guard.step(arm.stamp, replace(seen, measurement=arm.measure()))
+        assert output.outcome is not GuardOutcome.STUCK
+        arm.hold(output.torque, MILLISECOND)
+    assert guard.is_at_its_end(arm.stamp)
+    assert np.abs(arm.q - PLAN.end_position).max() < 0.01
 
 
 @pytest.mark.parametrize(

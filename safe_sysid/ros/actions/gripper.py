@@ -4,7 +4,7 @@ With `action` it is `control_msgs/GripperCommand`. What a gripper that closes ha
 stalled at counts as closed, also where its driver calls a stall a failure (`allow_stalling: false`
 of gripper_action_controller of ros2_controllers, its default); one that stalls as it opens has
 not opened, also where its driver calls that a success. Without, `gripper_command`
-(std_msgs/Bool, true: close) is published, and a `payload_event` or the finger in joint_states has
+(std_msgs/Bool, true: close) is published, and a `payload_event` or the finger (`hold.finger`) has
 to tell when it has happened.
 """
 

@@ -103,7 +103,7 @@ class ControllerNode(ConfiguredNode):
         self._answer: Command | None = None
         self._answered = -1  # stamp of the sample answered last [ns]
         self._planned: tuple[int, str, str] | None = None  # stamp, mode, start of the newest plan
-        self._bad_sample = self._trouble = ''
+        self._bad_sample = self._no_torque = self._trouble = ''
         self._lost_track = False
         self._connect()
         self._warnings = '; '.join(prepare_process(settings.real_time))
@@ -202,8 +202,9 @@ class ControllerNode(ConfiguredNode):
             self._lose_track(str(error))
             return None
         except SafeSysidError as error:  # the guard brakes, as no command comes
-            self._trouble = str(error)
+            self._no_torque = str(error)
             return None
+        self._no_torque = ''
         self._watch_energy(measurement.stamp)
         return torque
 
@@ -349,7 +350,8 @@ class ControllerNode(ConfiguredNode):
             Cause.TRACKING: self._trouble if self._lost_track else '',
         }
         sentences = [sentence for sentence in faults.values() if sentence]
-        trouble = '; '.join(sentences) or self._trouble or self._doubts or self._warnings
+        trouble = '; '.join(sentences) or self._no_torque or self._trouble
+        trouble = trouble or self._doubts or self._warnings
         plan = self._succession.in_force
         figures = {
             'plan': 'none' if plan is None else f'from {plan.start_time:.3f} s',

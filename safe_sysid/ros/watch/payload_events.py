@@ -107,7 +107,8 @@ class PayloadEvents:
 
     def note_sample(self, stamp: int) -> None:
         """Keep the newest stamp [ns] of the arm, by which those of events are judged."""
-        self._newest = max(self._newest, stamp)
+        has_begun_anew = stamp < self._newest - OLDEST  # the clock
+        self._newest = stamp if has_begun_anew else max(self._newest, stamp)
 
     def change(self) -> Change | None:
         """Return the change that has to be answered, as it is known by now, if there is one."""

@@ -74,7 +74,7 @@ class RunEnding:
         self._unheard = self._unheard + 1 if stamp is None else 0
         if max(self._waited, self._unheard) <= PATIENCE:
             return False
-        is_gone = is_stale or mode is not Mode.RELEASING
+        is_gone = stamp is None or is_stale or mode is not Mode.RELEASING
         say(f'supervisor: {LEFT if is_gone else self.progress()}')
         return True
 

@@ -235,12 +235,12 @@ def test_a_bridge_that_is_told_to_release_lets_go_what_nobody_gives_torque():
     assert bench.holder.asked == []
 
 
-def started_in_fault():
+def started_in_fault(driver='trusted', mode='fault'):
     """A bridge of an arm that nothing holds without its torque, and of which nobody tells."""
     holder = Holder(holds=False, refuses=True, has_torque=None)
     holder.can_tell = False
-    bench = Bench(holder)
-    bench.say('fault')
+    bench = Bench(holder, driver)
+    bench.say(mode)
     return bench
 
 
@@ -258,5 +258,29 @@ def test_an_arm_that_moves_is_braked_where_nobody_can_tell_whether_a_torque_is_a
 def test_an_arm_that_stands_gets_no_torque_where_nobody_can_tell():
     bench = started_in_fault()
     assert bench.go_on(1000, PLACE) is None
-    assert bench.edge.is_free
     assert bench.holder.asked == []
+
+
+@pytest.mark.parametrize(('driver', 'mode'), [
+    ('trusted', 'fault'), ('probed', 'fault'), ('probed', 'releasing'),
+])  # fmt: skip
+def test_nobody_takes_an_arm_to_be_released_that_may_stand_under_a_torque_of_before(driver, mode):
+    """Friction may hold it, and a driver that repeats what a bridge told that has died."""
+    bench = started_in_fault(driver, mode)
+    bench.go_on(1000, PLACE)
+    bench.say('releasing')
+    assert bench.go_on(300, PLACE) is None
+    condition = bench.edge.condition()
+    assert condition.figures['released'] is False
+    assert condition.trouble.startswith('looked for')
+    assert bench.holder.asked == []
+
+
+def test_an_arm_of_which_nobody_can_tell_is_braked_however_late_it_begins_to_move():
+    bench, place = started_in_fault(), PLACE.copy()
+    assert bench.go_on(1000, place) is None
+    for _ in range(50):
+        place = place + 2e-4
+        torque = bench.go_on(1, place)
+    assert torque is not None
+    assert bench.holder.asked == ['give']

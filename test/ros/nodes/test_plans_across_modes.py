@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 from itertools import count
+from unittest.mock import MagicMock
 
 from diagnostic_msgs.msg import DiagnosticArray
 import numpy as np
@@ -14,17 +15,19 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
 
+from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.dynamics.kinetic_energy import kinetic_energy
 from safe_sysid.plan.message import name_of
 from safe_sysid.ros.messages.codec import SECOND, stamp_of, time_of
 from safe_sysid.ros.messages.plan_publisher import PlanPublisher
 from safe_sysid.ros.messages.qos import HEALTH, SAMPLES, STATE
-from safe_sysid.ros.nodes.controller_node import ControllerNodeSettings
+from safe_sysid.ros.nodes.controller_node import ControllerNode, ControllerNodeSettings
 from safe_sysid.ros.process.distributions import single_threaded_executor
 from safe_sysid.ros.watch.bodies_energy import BODIES, SHARE
 from safe_sysid.sets.interval import Interval
 from safe_sysid.share import share_directory
+from safe_sysid.track.supervisor import Mode
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 
@@ -176,3 +179,12 @@ def test_energy_of_the_worst_body_in_the_bounds_of_the_plan_is_told():
         loop.told('changing', 10.4, lambda said: float(said[SHARE]) >= most)
         loop.answered('changing', 11.0)
         loop.told('changing', 11.9, lambda said: float(said[SHARE]) < most)
+
+
+def test_what_a_law_says_of_one_sample_is_no_trouble_once_torques_come_again():
+    node = MagicMock(_mode=Mode.TASK, _no_torque='')
+    node._controller.step.side_effect = [MeasurementError('two samples are needed'), REST]
+    assert ControllerNode._torque(node, MagicMock()) is None
+    assert node._no_torque == 'two samples are needed'
+    assert ControllerNode._torque(node, MagicMock()) is REST
+    assert node._no_torque == ''

@@ -95,6 +95,24 @@ def test_what_nobody_told_may_be_a_false_alarm_and_what_was_held_be_held_still(
     assert bounds.contains(BOTH.end_effector_bounds) is not is_told
 
 
+def test_after_a_clock_that_went_back_events_are_judged_by_samples_of_now(events, identifier):
+    events.note_sample(5 * SECOND)
+    events.begin_anew()
+    events.note_sample(6 * SECOND)
+    ask(events, ANNOUNCE, 1, 6 * SECOND)
+    event(events, 6 * SECOND)
+    assert events.figures()[FIRST] == 6 * SECOND + MARGIN
+    ask(events, CHANGED, 2, 7 * SECOND)
+    _, after, before, *_ = identifier.told[-1]
+    assert after <= before <= 7 * SECOND
+
+
+def test_a_sample_that_comes_late_is_not_the_newest(events):
+    events.note_sample(NEWEST - SECOND)
+    event(events, NEWEST + SECOND // 4)
+    assert 'cannot be' not in events.figures()['change']
+
+
 @pytest.mark.parametrize(
     'stamp', [0, 1, NEWEST - 2 * SECOND, NEWEST + 2 * SECOND, 10**18], ids=str
 )

@@ -40,6 +40,11 @@ def test_it_is_patient_with_a_bridge_that_cannot_hand_the_arm_over(ending):
     assert looks_until_over(ending, Mode.RELEASING) == PATIENCE + 1
 
 
+def test_without_any_word_of_the_arm_it_does_not_say_that_nothing_is_cut_short(ending, capsys):
+    assert looks_until_over(ending, Mode.RELEASING, pace=None) == PATIENCE + 1
+    assert 'the driver goes on with the last torque' in ''.join(capsys.readouterr())
+
+
 def test_it_waits_longer_where_the_time_of_the_arm_is_slow(ending):
     assert looks_until_over(ending, Mode.RELEASING, pace=0.1) > 4 * PATIENCE
 
