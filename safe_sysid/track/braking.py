@@ -6,7 +6,8 @@ the arm is held where it is measured. Without a measurement the controller is to
 where the plan says: that carries its weight, and is no brake. An arm that nobody has seen for
 `LOST`, because nothing was measured or because nobody here got a processor, may be anywhere:
 whoever else can hold it should, and once it is seen again it is stopped from where it is, not
-pulled back to a plan. Times are stamps [ns], so a clock that waits loses nobody.
+pulled back to a plan. So is one whose stamps went back to before the plan that is followed began.
+Times are stamps [ns], so a clock that waits loses nobody.
 """
 
 from __future__ import annotations
@@ -73,9 +74,8 @@ class Braking:
         """Torque at a stamp, for a measurement that can be trusted or none."""
         t = self._clock.seconds(now)
         self.has_left = self.has_left or self.is_lost(now)
-        if measurement is not None and self.is_lost(now):
-            self._plan = _stop_from(t, measurement, seen)
-        if measurement is not None and self._begins_after(t):  # stamps have gone back
+        has_gone_back = self._begins_after(t)
+        if measurement is not None and (has_gone_back or self.is_lost(now)):
             self._plan = _stop_from(t, measurement, seen)
         if self._plan is None:
             self._plan = self._plan_to_stop(t, measurement, seen)

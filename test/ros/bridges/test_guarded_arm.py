@@ -244,10 +244,11 @@ def started_in_fault(driver='trusted', mode='fault'):
     return bench
 
 
-def test_an_arm_that_moves_is_braked_where_nobody_can_tell_whether_a_torque_is_at_work():
-    """The bridge before may have died in motion, and its driver repeats the last torque."""
+@pytest.mark.parametrize('stood', [50, 1000])
+def test_an_arm_that_moves_is_braked_where_nobody_can_tell_whether_a_torque_is_at_work(stood):
+    """The bridge before may have died, and its driver repeats the last torque; however late."""
     bench, place = started_in_fault(), PLACE.copy()
-    assert bench.go_on(50, place) is None
+    assert bench.go_on(stood, place) is None
     for _ in range(50):
         place = place + 2e-4
         torque = bench.go_on(1, place)
@@ -274,13 +275,7 @@ def test_nobody_takes_an_arm_to_be_released_that_may_stand_under_a_torque_of_bef
     assert condition.figures['released'] is False
     assert condition.trouble.startswith('looked for')
     assert bench.holder.asked == []
-
-
-def test_an_arm_of_which_nobody_can_tell_is_braked_however_late_it_begins_to_move():
-    bench, place = started_in_fault(), PLACE.copy()
-    assert bench.go_on(1000, place) is None
-    for _ in range(50):
-        place = place + 2e-4
-        torque = bench.go_on(1, place)
-    assert torque is not None
-    assert bench.holder.asked == ['give']
+    bench.edge.ask('SIGINT', 1)
+    assert not bench.edge.is_due()
+    bench.edge.ask('SIGINT', 2)
+    assert bench.edge.is_due()
