@@ -136,7 +136,7 @@ def _both_stretched(problem: DifferenceProblem, cutoff: float) -> tuple[EmptyArm
 
 
 def _with_a_mass(found: PayloadDifference, most: float) -> PayloadDifference:
-    """Withhold a statistical interval that no body is in, or none as light as was said."""
+    """Withhold intervals of what is no body, or none as light as was said."""
     bounds = found.statistical_bounds
     if bounds is None:
         return found
@@ -148,7 +148,10 @@ def _with_a_mass(found: PayloadDifference, most: float) -> PayloadDifference:
         f'the payload would weigh {lower:.3g} to {upper:.3g} kg, and it weighs {limit}: loaded '
         'and empty recordings are exchanged, or the effort has another unit than in the settings'
     )
-    return replace(found, statistical=None, withheld=why, next_recording=None)
+    return replace(
+        found, statistical=None, withheld=why, guaranteed=None, not_guaranteed=why,
+        next_recording=None,
+    )  # fmt: skip
 
 
 def empty_arm(problem: DifferenceProblem, cutoff: float) -> EmptyArm:

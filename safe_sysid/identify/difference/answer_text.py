@@ -13,6 +13,7 @@ from safe_sysid.identify.difference.answer import (
     PayloadDifference,
     Statistical,
 )
+from safe_sysid.identify.difference.beside_statistics import apart
 from safe_sysid.identify.difference.from_recordings import IdentifiedDifference
 from safe_sysid.model.inertia import LABELS, UNITS
 from safe_sysid.sets.interval import Interval
@@ -119,6 +120,8 @@ def caution(found: PayloadDifference) -> str | None:
             f'estimates of empty pieces are off {given.kappa_of_data[0]:.1f} times what their '
             'residuals say: errors persist longer than a piece; record a longer or another motion'
         )
+    if contradiction := apart(found):
+        said.append(contradiction)
     return '; '.join(said) or None
 
 

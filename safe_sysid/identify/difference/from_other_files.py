@@ -175,7 +175,8 @@ def _of_poses(found: PayloadDifference, settings: RecordingSettings, tables: int
         sentences.append(
             f'guaranteed: no pose has an error above {promise.factor:.2f} times the largest seen '
             f'in {promise.promise.blocks} empty poses (at {promise.least:.2f} times they begin to '
-            f'contradict each other); the payload weighs at most {settings.payload_mass:g} kg, '
-            f'no part of it farther than {settings.payload_reach:g} m from the last joint'
+            f'contradict each other); the payload weighs at most {settings.payload_mass:g} kg '
+            f'(--payload-mass), no part of it farther than {settings.payload_reach:g} m from the '
+            'last joint (--payload-reach)'
         )
     return sentences

@@ -254,9 +254,10 @@ def interval_assumptions(
             'to contradict each other); friction under load is that of the estimated load, and '
             f'all torques are late by the same time, {1e3 * promise.promise.late:.1f} ms more or '
             'less than corrected at most',
-            f'guaranteed: the payload weighs at most {settings.payload_mass:g} kg, no part of it '
-            f'is farther than {settings.payload_reach:g} m from the last joint, and no parameter '
-            'of the arm is farther than 30 deviations from its fit, beside what gains move',
+            f'guaranteed: the payload weighs at most {settings.payload_mass:g} kg '
+            f'(--payload-mass), no part of it is farther than {settings.payload_reach:g} m from '
+            'the last joint (--payload-reach), and no parameter of the arm is farther than 30 '
+            'deviations from its fit, beside what gains move',
         ]
     return sentences
 

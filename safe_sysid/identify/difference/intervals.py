@@ -16,6 +16,7 @@ from scipy.special import stdtrit
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.difference.answer import PayloadDifference, Residuals, Statistical
+from safe_sysid.identify.difference.beside_statistics import within_reach
 from safe_sysid.identify.difference.block_errors import BlockErrors, block_errors
 from safe_sysid.identify.difference.centred_prior import centred_fit
 from safe_sysid.identify.difference.distribution_free import (
@@ -141,7 +142,7 @@ def difference_of(
     """Both intervals; `about` is the payload's frame, the friction and the cut-off [Hz]."""
     with two_at_a_time() as beside:
         bounds = beside.submit(_guaranteed, given, assumed, blocks_of)
-        return _both(given, assumed, about, bounds)
+        return within_reach(_both(given, assumed, about, bounds), assumed.reach)
 
 
 def _both(

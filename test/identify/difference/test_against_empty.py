@@ -15,6 +15,7 @@ from safe_sysid.identify.difference.against_empty import payload_difference
 from safe_sysid.identify.difference.answer_text import caution
 from safe_sysid.identify.difference.friction_choice import FrictionChoice
 from safe_sysid.identify.difference.friction_terms import FrictionTerms
+from safe_sysid.sets.interval import Interval
 
 UNDER_LOAD = FrictionChoice(FrictionTerms(load=True), 0.0, ())
 
@@ -32,6 +33,33 @@ def test_both_intervals_contain_the_payload_of_an_unknown_arm(seed):
     assert np.all((sure.lower <= PAYLOAD) & (sure.upper >= PAYLOAD))
     assert given.radius[0] < 0.3
     assert sure.radius[0] < 0.8
+
+
+@pytest.mark.parametrize(
+    ('false', 'option', 'left'),
+    [({'reach': 0.1}, '--payload-reach', True), ({'payload_mass': 0.5}, '--payload-mass', False)],
+)
+def test_a_payload_beyond_what_is_assumed_of_it_gets_no_guaranteed_interval(
+    rng, false, option, left
+):
+    """Its centre is 0.2 m away, and it weighs 1.5 kg: bounds on another body would be given."""
+    arm = TwoLinks(rng)
+    problem = arm.problem(arm.log(PAYLOAD), [arm.log(0.0 * PAYLOAD, 40.0)])
+    assert payload_difference(problem).guaranteed_bounds is not None
+    found = payload_difference(replace(problem, **false))
+    assert found.guaranteed_bounds is None
+    assert option in found.not_guaranteed
+    assert (found.statistical is not None) == left
+
+
+def test_intervals_that_have_nothing_in_common_are_said(rng):
+    arm = TwoLinks(rng)
+    found = payload_difference(arm.problem(arm.log(PAYLOAD), [arm.log(0.0 * PAYLOAD, 40.0)]))
+    assert caution(found) is None
+    bounds = found.guaranteed.bounds
+    heavier = Interval(bounds.lower + np.eye(10)[0], bounds.upper + np.eye(10)[0])
+    other = replace(found, guaranteed=replace(found.guaranteed, bounds=heavier))
+    assert 'interval of m have no value in common' in caution(other)
 
 
 def test_a_motion_in_the_payloads_own_frame_gives_the_same_mass(rng):
