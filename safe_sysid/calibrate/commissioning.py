@@ -222,8 +222,15 @@ class _Look:
         said = f'{left:.3g} N m beside that of the described arm; {allowed:.3g} N m are allowed'
         is_unit = self._little(torque, weight, j) is WeightShown.FOLLOWED
         if left <= allowed and not is_unit:
-            tells = np.abs(weight).max() >= SEEN
-            return CommissionFinding(what, Agreement.AGREES if tells else Agreement.UNSEEN, said)
+            # an effort of nothing, and one of the other sign, have to be seen to differ
+            other = min(float(np.abs(x * torque + weight + offset).max()) for x in (0.0, 1.0))
+            if other > allowed and np.abs(weight).max() >= SEEN:
+                return CommissionFinding(what, Agreement.AGREES, said)
+            said += (
+                f'; gravity is {np.abs(weight).max():.3g} N m at most in these poses: too little '
+                'to tell it from no effort, or from one of the other sign'
+            )
+            return CommissionFinding(what, Agreement.UNSEEN, said)
         if np.abs(weight).max() < SEEN:
             return CommissionFinding(what, Agreement.DIFFERS, f'{said}; see its offset')
         gain = share_of_weight(torque, weight)

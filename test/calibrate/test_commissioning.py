@@ -105,6 +105,16 @@ def test_a_single_pose_tells_no_current_from_efforts_without_gravity(rng):
     assert 'in another unit, such as a current; 1 poses do not tell' in said['joint_2']
 
 
+@pytest.mark.parametrize('sign', [-1.0, 0.0, 1.0])
+def test_gravity_agrees_only_where_no_effort_or_the_other_sign_would_not(rng, sign):
+    """Wrists weigh less than the errors and friction that are allowed there."""
+    _, gravity = found(driver(rng, scale=sign, noise=0.0), 'gravity')
+    agree = {f.what for f in gravity if f.agreement is Agreement.AGREES}
+    assert ('gravity on joint_2' in agree) == (sign == 1.0)
+    assert len(agree) == 0 or sign == 1.0, agree
+    assert any('too little to tell' in f.said for f in gravity)
+
+
 def test_noise_beyond_what_is_stated_is_proposed(rng):
     looked, _ = found(driver(rng, noise=1.0), 'torque of')
     assert looked.differs
