@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from safe_sysid.arrays import Array
 from safe_sysid.identify.difference.answer import CONTAINS
-from safe_sysid.identify.payload_in_frame import Body, nearest_body
+from safe_sysid.identify.payload_in_frame import SOME, Body, nearest_body
 from safe_sysid.sets.interval import Interval
 
 GUARANTEED = 'guaranteed if the assumptions of its report hold'
@@ -29,3 +31,19 @@ def compared_body(
     if bounds is None:
         return None
     return Body(frame, nearest_body(nominal, bounds), bounds, kind=kind, contains=contains)
+
+
+def with_mounted(body: Body, mounted: Array) -> Body:
+    """Return all that is behind the flange: what the URDF has there as well, as it has it.
+
+    Both recordings had it, so it is not in what one has more than the other.
+    """
+    if mounted[0] <= SOME:
+        less = '; without what the flange carried in these as well, such as a gripper'
+        return replace(body, contains=f'{body.contains}{less}')
+    return replace(
+        body,
+        nominal=body.nominal + mounted,
+        bounds=body.bounds + Interval(mounted, mounted),
+        contains=f'{body.contains}, with {mounted[0]:.3g} kg that the URDF has there',
+    )

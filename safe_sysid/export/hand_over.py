@@ -15,8 +15,8 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError
-from safe_sysid.export.compared_body import compared_body
-from safe_sysid.export.formats import ALONE, NO_OBJECT
+from safe_sysid.export.compared_body import compared_body, with_mounted
+from safe_sysid.export.formats import ALONE, NO_OBJECT, WHOLE
 from safe_sysid.export.payload_controllers import (
     checked_inertia,
     comments,
@@ -76,6 +76,8 @@ def body_of(found: Mapping[str, Any], to: str) -> Body:
     payload = _told(found, to)
     body = _stated(found, payload) if 'lower' in payload else _compared(payload)
     refuse_short(to, body)
+    if to in WHOLE and 'lower' not in payload:
+        body = with_mounted(body, _ten(payload.get('mounted', np.zeros(10))))
     nominal, bounds = body.nominal, body.bounds
     room = 1e-6 * (1e-3 + np.abs(nominal))
     inside = (bounds.lower - room <= nominal) & (nominal <= bounds.upper + room)

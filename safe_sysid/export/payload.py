@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from safe_sysid.errors import ConfigError
-from safe_sysid.export.compared_body import compared_body
-from safe_sysid.export.formats import ALONE, FORMATS, NO_OBJECT
+from safe_sysid.export.compared_body import compared_body, with_mounted
+from safe_sysid.export.formats import ALONE, FORMATS, NO_OBJECT, WHOLE
 from safe_sysid.export.payload_controllers import (
     abb,
     franka,
@@ -23,7 +23,7 @@ from safe_sysid.export.payload_simulators import mjcf, urdf
 from safe_sysid.identify.determined import NAMES, determined_about_com, handed_on
 from safe_sysid.identify.difference.from_recordings import IdentifiedDifference
 from safe_sysid.identify.identification import Identification
-from safe_sysid.identify.payload_in_frame import Body, into_frame, nearest_body
+from safe_sysid.identify.payload_in_frame import Body, into_frame, mounted_beyond, nearest_body
 from safe_sysid.model.arm import Arm
 from safe_sysid.output_file import write_text
 from safe_sysid.sets.interval import Interval
@@ -71,13 +71,19 @@ def _body(form: str, found: Identification) -> Body:
 
 
 def body_between(form: str, given: IdentifiedDifference) -> Body:
-    """Return the payload found against empty recordings, with the arm's last body for a URDF."""
+    """Return the payload found against empty recordings, with what else there is where needed.
+
+    A URDF has the last body of the arm, some robots are told of all behind their flange.
+    """
     found = given.found
     confidence = None if found.statistical is None else found.statistical.confidence
     intervals = found.statistical_bounds, found.guaranteed_bounds
-    body = compared_body(found.frame, found.nominal, intervals, confidence)
+    body = compared_body(found.frame, found.nominal, intervals, confidence, given.contains)
     if body is None:
         raise ConfigError(f'there is nothing to export: {found.refused}')
+    refuse_short(form, body)
+    if form in WHOLE:
+        return with_mounted(body, mounted_beyond(given.arm, found.frame))
     if form != 'urdf':
         return body
     model = given.arm.model

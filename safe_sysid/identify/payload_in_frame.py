@@ -114,6 +114,16 @@ def payload_of(
     return replace(_without(arm, nominal, bounds, flange, known, link), contains=contains)
 
 
+def mounted_beyond(arm: Arm, flange: str) -> Array:
+    """Return what the URDF has beyond `tip`, ten parameters about the frame of the flange."""
+    link = sum(bodies_up_to(arm.facts.tip, read_urdf(arm.urdf), arm.model).values(), np.zeros(10))
+    mounted = arm.model.own_end_effector - link
+    if mounted[0] <= SOME:
+        return np.zeros(10)
+    there: Array = into_frame(arm.model.frames[flange]) @ mounted
+    return there
+
+
 def object_of(
     arm: Arm, nominal: Array, bounds: Interval, flange: str, known: ArmKnowledge
 ) -> Body:

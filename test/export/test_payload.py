@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 import re
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -13,11 +14,11 @@ from safe_sysid.errors import ConfigError, ModelError
 from safe_sysid.export.formats import FORMATS
 from safe_sysid.export.hand_over import Asked, handed_over
 from safe_sysid.export.hand_over import body_of as body_of_json
-from safe_sysid.export.payload import exported
+from safe_sysid.export.payload import body_between, exported
 from safe_sysid.export.payload_controllers import abb, franka, kuka, principal, universal_robots
 from safe_sysid.export.payload_simulators import mjcf, urdf
 from safe_sysid.identify.identification import Identification, as_mapping
-from safe_sysid.identify.payload_in_frame import Body, object_of, payload_of
+from safe_sysid.identify.payload_in_frame import IN_TIP, Body, object_of, payload_of
 from safe_sysid.model import inertia
 from safe_sysid.model.arm import arm_of
 from safe_sysid.model.arm_knowledge import ArmKnowledge
@@ -274,6 +275,30 @@ def test_a_file_and_a_driver_are_told_of_the_same_body(form):
         assert float(mass) == pytest.approx(OBJECT[0] + hand, abs=1e-8)
         told = f'beyond the link panda_link7, with {hand:.3g} kg that the URDF has there'
         assert f'included: all that the last joint carries {told}' in text
+
+
+@pytest.mark.parametrize('form', ['ur', 'kuka', 'abb', 'franka', 'mjcf'])
+def test_who_is_told_of_all_behind_the_flange_is_told_of_a_gripper_that_was_there_before(form):
+    """Empty recordings had the hand of the Panda as well, so it is not in the difference."""
+    arm, found = held_by_a_panda()
+    hand, held = found.payload.nominal - found.alone.nominal, found.alone.nominal
+    bounds = Interval.from_center_radius(held, 1e-3 * np.ones(10))
+    difference = SimpleNamespace(
+        frame='panda_link8', nominal=held, statistical=SimpleNamespace(confidence=0.95),
+        statistical_bounds=bounds, guaranteed_bounds=None, refused=None,
+    )  # fmt: skip
+    body = body_between(form, SimpleNamespace(found=difference, arm=arm, contains='what is new'))
+    is_told = form in ('ur', 'kuka', 'abb')
+    np.testing.assert_allclose(body.nominal, held + hand if is_told else held, atol=1e-9)
+    assert body.bounds.contains(body.nominal)
+    told = f'what is new, with {hand[0]:.3g} kg that the URDF has there'
+    assert body.contains == (told if is_told else 'what is new')
+    short = SimpleNamespace(found=difference, arm=arm, contains=f'what is new, {IN_TIP}')
+    if is_told:
+        with pytest.raises(ConfigError, match=f'{form} is told of all that is behind the flange'):
+            body_between(form, short)
+    else:
+        assert body_between(form, short).contains == short.contains
 
 
 def test_nobody_is_told_of_an_object_that_is_less_than_the_gripper():

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from safe_sysid.identify.difference.answer import (
-    CONTAINS,
     METHOD,
     PayloadDifference,
     Statistical,
 )
 from safe_sysid.identify.difference.beside_statistics import apart
 from safe_sysid.identify.difference.from_recordings import IdentifiedDifference
+from safe_sysid.identify.payload_in_frame import mounted_beyond
 from safe_sysid.model.inertia import LABELS, UNITS
 from safe_sysid.sets.interval import Interval
 
@@ -32,7 +32,8 @@ def as_mapping(given: IdentifiedDifference) -> dict[str, Any]:
         'units': list(UNITS),
         'payload': {
             'frame': found.frame,
-            'contains': CONTAINS,
+            'contains': given.contains,
+            'mounted': mounted_beyond(given.arm, found.frame).tolist(),  # and is not in it
             'nominal': found.nominal.tolist(),
             'guaranteed': _pair(found.guaranteed_bounds),
             'statistical': _pair(found.statistical_bounds),

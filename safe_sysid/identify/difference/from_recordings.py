@@ -17,13 +17,13 @@ from safe_sysid.identify.difference.against_empty import (
     DifferenceProblem,
     payload_difference,
 )
-from safe_sysid.identify.difference.answer import PayloadDifference
+from safe_sysid.identify.difference.answer import CONTAINS, PayloadDifference
 from safe_sysid.identify.difference.arm_promise import read_promise
 from safe_sysid.identify.difference.friction_choice import FrictionChoice
 from safe_sysid.identify.difference.gains_file import KnownGains, read_gains
 from safe_sysid.identify.difference.intervals import GAIN_RANGE
 from safe_sysid.identify.difference.self_test import SelfTest, self_test
-from safe_sysid.identify.payload_in_frame import into_frame
+from safe_sysid.identify.payload_in_frame import IN_TIP, into_frame
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.identify.replay import Progress
 from safe_sysid.measure.dead_channels import check_efforts
@@ -50,6 +50,11 @@ class IdentifiedDifference:
     seconds: float
     problem: DifferenceProblem | None  # None: not from joint torques in motion
     arm: Arm
+
+    @property
+    def contains(self) -> str:
+        """What of all that the last joint moves the payload is, in words."""
+        return f'{CONTAINS}, {IN_TIP}' if self.arm.facts.gripper_in_tip else CONTAINS
 
     def self_test(self, rng: np.random.Generator) -> list[SelfTest]:
         """Add bodies to pieces of the empty recordings and identify them, by length of piece."""
