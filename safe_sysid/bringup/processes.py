@@ -56,7 +56,6 @@ class BringupProfile:
     parameters: Mapping[str, Parameters] = field(default_factory=dict)
     robot: str = ROBOT  # where none is named
     namespace: str = ''  # of the loop, where the driver has topics of the same names
-    creep: float = 0.0  # [rad/s] by which velocities of a simulated joint that stands are off
 
 
 BACKENDS = {
@@ -68,15 +67,11 @@ BACKENDS = {
         'Drake',
         (*LOOP, 'drake_bridge'),
         SIMULATED,
-        # dry friction there is smooth: below 5 times its creep it is not what the model says
-        creep=0.0005,
     ),
     'mujoco_sim': BringupProfile(
         'MuJoCo',
         (*LOOP, 'mujoco_bridge'),
         SIMULATED,
-        # dry friction there is a soft constraint, and a joint that stands creeps by less than this
-        creep=1e-5,
     ),
     'gazebo_sim': BringupProfile(
         'Gazebo through ros2_control',
@@ -334,7 +329,7 @@ def _of_readings(
         from safe_sysid.bringup.told_readings import told_of_readings
 
         asked, chosen = (bridge, every[bridge]), _said('identifier', choices)
-        return told_of_readings(loop, asked, every['identifier'], chosen, way.creep)
+        return told_of_readings(loop, asked, every['identifier'], chosen)
     return {}
 
 

@@ -9,6 +9,7 @@ from safe_sysid.config import from_mapping, nested
 from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.parameter_files import by_full_name
 from safe_sysid.simulate.sensors import SensorSettings
+from safe_sysid.simulate.soft_friction import softness_of
 from safe_sysid.simulate.told_errors import ERRORS, SimulatedReadings, StatedErrors
 
 OBSERVATION = 'identifier.observation.'
@@ -20,7 +21,6 @@ def told_of_readings(
     bridge: tuple[str, Parameters],
     identifier: Parameters,
     chosen: Parameters,
-    creep: float,
 ) -> dict[str, object]:
     """Return what is true of a simulator (its name and parameters) in place of what is stated.
 
@@ -35,8 +35,9 @@ def told_of_readings(
         return told
     source = f"parameters of node '{name}': sensors"
     sensors = nested(by_full_name(asked)).get('sensors', {})
-    readings = SimulatedReadings(from_mapping(SensorSettings, sensors, source), creep)
     bare = replace(loop, payload='', library=(), promise='none').described()
+    creep = softness_of(name, bare, loop.prior.estimate(bare).bounds)
+    readings = SimulatedReadings(from_mapping(SensorSettings, sensors, source), creep)
     errors = readings.to_tell(bare, _stated(identifier), _stated(chosen))
     return {**told, **{f'{OBSERVATION}{name}': value for name, value in errors.items()}}
 

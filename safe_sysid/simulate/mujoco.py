@@ -2,8 +2,10 @@
 
 MuJoCo does everything: its equations, armature, viscous friction as damping, the offset as an
 applied force, and one step of its Runge-Kutta rule of order four per millisecond, or its implicit
-rule where that would be unstable. Coulomb friction is a soft constraint there, made as hard as one
-step allows: a joint that should stand still creeps by less than 1e-6 rad/s.
+rule where that would be unstable. Coulomb friction is a constraint there, made as hard as a step
+allows: in the step in which a joint would turn round it is less than Fc, in others it is Fc. So
+steps are 0.1 ms where there is any; a joint that should stand still creeps by less than 1e-6
+rad/s.
 """
 
 from __future__ import annotations
@@ -17,13 +19,17 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.errors import SimulationError
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.sets.interval import Interval
 from safe_sysid.simulate.rigid_body import joint_friction
 
 STEP = 1e-3  # [s] of the explicit rule at most
 IMPLICIT_STEP = 5e-4  # [s]
+DRY_STEP = 1e-4  # [s] of both where friction is dry
 STIFF = 0.5  # decay of a velocity within a step, from which on the implicit rule is taken
-SOLREF = (2e-3, 1.0)  # time constant [s] and damping of the constraint that is dry friction
+SOLREF = (2.0 * DRY_STEP, 1.0)  # time constant [s], damping of the constraint of dry friction
 SOLIMP = (0.9999, 0.9999, 1e-3, 0.5, 2.0)  # how hard it is
+STANDING = 1e-5  # [rad/s] by which a joint creeps less that should stand
+LEAST_INERTIA = 1e-6  # [kg m^2]
 SMALL = 0.01  # [m] radius of gyration of a point mass
 LARGEST = 1e6  # [rad, rad/s] of a state that is still taken for one
 
@@ -86,6 +92,7 @@ class MujocoBody:
         # H is at least diag(armature), so no velocity decays faster than the worst Fv / Ia
         with np.errstate(divide='ignore', invalid='ignore'):
             self._decay = float(np.max(np.where(damping > 0.0, damping / armature, 0.0)))
+        self._is_dry = bool(np.any(compiled.dof_frictionloss))
         self._is_stiff = bool(np.any(compiled.geom_contype)) or compiled.nv > len(names)
 
     def advance(self, q: Array, qd: Array, torque: Array, seconds: float) -> tuple[Array, Array]:
@@ -93,7 +100,10 @@ class MujocoBody:
         model, data = self._model, self._data
         is_implicit = self._is_stiff or self._decay * min(seconds, STEP) > STIFF
         model.opt.integrator = self._implicit if is_implicit else self._explicit
-        steps = max(1, int(np.ceil(seconds / (IMPLICIT_STEP if is_implicit else STEP) - 1e-9)))
+        longest = IMPLICIT_STEP if is_implicit else STEP
+        if self._is_dry:
+            longest = min(longest, DRY_STEP)
+        steps = max(1, int(np.ceil(seconds / longest - 1e-9)))
         model.opt.timestep = seconds / steps
         data.qpos[self._q], data.qvel[self._qd] = q, qd
         data.qfrc_applied[self._qd] = torque - self._beta
@@ -122,6 +132,30 @@ class MujocoBody:
     def set_coulomb(self, coulomb: Array) -> None:
         """Take other figures of Coulomb friction (n,) [N m] from now on."""
         self._model.dof_frictionloss[self._qd] = coulomb
+        self._is_dry = bool(np.any(self._model.dof_frictionloss))
+
+
+def creep_of(model: RobotModel, bounds: Interval) -> Array:
+    """Return the velocities [rad/s] that friction may lack in the step of a turn, (n,).
+
+    No joint has less inertia than its armature and the body behind it, within these bounds.
+    """
+    layout = model.layout
+    coulomb = bounds[layout.joint_entries('Fc')].magnitude
+    inertia = bounds[layout.joint_entries('Ia')].lower + _about_axes(model, bounds)
+    creep: Array = np.maximum(DRY_STEP * coulomb / np.maximum(inertia, LEAST_INERTIA), STANDING)
+    return creep
+
+
+def _about_axes(model: RobotModel, bounds: Interval) -> Array:
+    """Least inertia [kg m^2, kg] of each body for its own joint alone, (n,)."""
+    least = np.zeros(model.n)
+    for i, (x, y, z) in enumerate(np.asarray(model.tree.axis).tolist()):
+        body = bounds[model.layout.inertial(i)]
+        about = np.array([[x * x, 2 * x * y, y * y, 2 * x * z, 2 * y * z, z * z]])
+        turned = body if model.tree.is_prismatic[i] else about @ body[4:]
+        least[i] = max(float(turned.lower[0]), 0.0)
+    return least
 
 
 class MjcfArm:

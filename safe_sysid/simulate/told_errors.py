@@ -44,7 +44,7 @@ class SimulatedReadings:
     """How wrong the readings of a simulated arm are."""
 
     sensors: SensorSettings
-    creep: float = 0.0  # [rad/s] that velocities of joints which should stand are off besides
+    creep: Array | float = 0.0  # [rad/s] that velocities are off besides where friction is soft
 
     def to_tell(
         self, model: RobotModel, stated: StatedErrors, chosen: StatedErrors | None = None
@@ -64,7 +64,8 @@ class SimulatedReadings:
             if given is not None:
                 _check(name, given, least)
             elif not is_ratio:
-                told[name] = least.tolist() if error.any() else [float(least[0])]
+                is_alike = not error.any() and np.ptp(least) == 0.0
+                told[name] = [float(least[0])] if is_alike else least.tolist()
             elif (least > (known := torque_errors(model, None, (0.0,)).ratio)).any():
                 told[name] = np.maximum(least, known).tolist()
         return told

@@ -59,7 +59,7 @@ def test_in_motion_dry_friction_differs_by_its_softness(rng):
     )
     assert np.abs(ours[:, 1]).max() > 0.2
     assert (np.diff(np.sign(ours[1:, 1]), axis=0) != 0).sum() > 5
-    np.testing.assert_allclose(ours[:, 0], theirs[:, 0], rtol=0.0, atol=3e-4)
+    np.testing.assert_allclose(ours[:, 0], theirs[:, 0], rtol=0.0, atol=3e-5)
 
 
 def test_a_joint_that_should_stand_creeps_by_less_than_a_microradian_per_second():
