@@ -136,14 +136,17 @@ class MujocoBody:
 
 
 def creep_of(model: RobotModel, bounds: Interval) -> Array:
-    """Return the velocities [rad/s] that friction may lack in the step of a turn, (n,).
+    """Return the velocities [rad/s] by which friction is wrong after the step of a turn, (n,).
 
-    No joint has less inertia than its armature and the body behind it, within these bounds.
+    It is -Fc instead of Fc at most, and no joint has less inertia than its armature and the body
+    behind it, within these bounds.
     """
     layout = model.layout
     coulomb = bounds[layout.joint_entries('Fc')].magnitude
     inertia = bounds[layout.joint_entries('Ia')].lower + _about_axes(model, bounds)
-    creep: Array = np.maximum(DRY_STEP * coulomb / np.maximum(inertia, LEAST_INERTIA), STANDING)
+    creep: Array = np.maximum(
+        2.0 * DRY_STEP * coulomb / np.maximum(inertia, LEAST_INERTIA), STANDING
+    )
     return creep
 
 

@@ -69,15 +69,15 @@ def test_shipped_loops_are_told_that_readings_are_exact(path, way, creep):
 
 @pytest.mark.parametrize('robot', ['two_link', 'lbr_med7', 'kinova_gen3'])
 def test_who_looks_at_mujoco_is_told_what_friction_lacks_where_a_joint_turns(robot, rng):
-    """Its impulse is wrong by Fc for a step, and the errors told have to cover that momentum."""
+    """Its impulse is wrong by 2 Fc for a step, and the errors told have to cover that momentum."""
     error = np.array(told('mujoco_sim', robot=robot)['velocity_error'])
     loop = read_simulated_loop(load_arm(robot))
     bounds, layout = loop.prior.bounds, loop.model.layout
     armature, friction = (bounds[layout.joint_entries(name)] for name in ('Ia', 'Fc'))
-    assert np.all((error >= 1e-5) & (error <= 1e-5 + 1e-4 * friction.upper / armature.lower))
+    assert np.all((error >= 1e-5) & (error <= 1e-5 + 2e-4 * friction.upper / armature.lower))
     for q in rng.uniform(-2.0, 2.0, (20, loop.model.n)):
         inertia = mass_matrix(loop.model, bounds.center, q).diagonal()
-        assert np.all(error * inertia >= 1e-4 * friction.upper)
+        assert np.all(error * inertia >= 2e-4 * friction.upper)
 
 
 @pytest.mark.parametrize('kind', WRONG)

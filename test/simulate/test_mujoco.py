@@ -10,14 +10,17 @@ from simulate.held_torque import compare_readings, motion, sines, without_coulom
 
 from safe_sysid.errors import SimulationError
 from safe_sysid.export.arm_mjcf import write_mjcf
+from safe_sysid.model.dynamics.mass_matrix import mass_matrix
+from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.sets.interval import Interval
 from safe_sysid.simulate.random_arm import random_tree
 from safe_sysid.simulate.rigid_body import RigidBody
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
 
 pytest.importorskip('mujoco', reason='MuJoCo is an extra')
-from safe_sysid.simulate.mujoco import MjcfArm, MujocoBody
+from safe_sysid.simulate.mujoco import MjcfArm, MujocoBody, creep_of
 
 PERIOD = 0.001  # [s]
 COULOMB = np.array([3.0] * 4 + [1.0] * 3)  # [N m]
@@ -60,6 +63,25 @@ def test_in_motion_dry_friction_differs_by_its_softness(rng):
     assert np.abs(ours[:, 1]).max() > 0.2
     assert (np.diff(np.sign(ours[1:, 1]), axis=0) != 0).sum() > 5
     np.testing.assert_allclose(ours[:, 0], theirs[:, 0], rtol=0.0, atol=3e-5)
+
+
+@pytest.mark.parametrize('name', ['two_link', 'lbr_med7'])
+def test_a_turn_costs_no_more_momentum_than_an_identifier_is_told(rng, name):
+    """Against the built-in simulator, which finds the instant at which a joint turns."""
+    arm = RobotModel.named(name)
+    theta, layout = arm.theta.copy(), arm.layout
+    theta[layout.joint_entries('Fc')], theta[layout.joint_entries('Ia')] = 0.6, 0.05
+    arm = arm.with_parameters(theta)
+    creep, missing = creep_of(arm, Interval.of(theta)), np.zeros(arm.n)
+    theirs, ours = MujocoBody(arm), RigidBody(arm)
+    for _ in range(300):
+        q, qd = rng.uniform(-1.0, 1.0, arm.n), rng.uniform(-5e-3, 5e-3, arm.n)
+        weight = standard_regressor(arm, q[None], 0.0 * q[None], 0.0 * q[None])[0] @ theta
+        torque = weight + rng.uniform(-1.5, 1.5, arm.n)
+        seen, true = (body.advance(q, qd, torque, 1e-3)[1] for body in (theirs, ours))
+        H = mass_matrix(arm, theta, q)
+        missing = np.maximum(missing, np.abs(H @ (seen - true)) / (creep * H.diagonal()))
+    assert 0.2 < missing.max() <= 1.0
 
 
 def test_a_joint_that_should_stand_creeps_by_less_than_a_microradian_per_second():
