@@ -18,6 +18,7 @@ from safe_sysid.api.robot_description import described_on, is_topic
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.errors import BoundError, ConfigError, ModelError
 from safe_sysid.export.new_arm_files import write_new_arm
+from safe_sysid.export.new_arm_loop import IDEAL
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.description.described_arm import (
     DescribedArm,
@@ -86,7 +87,8 @@ class NewArm(ShownAsText):
         lines += [*self._contact_lines(), *self._doubt_lines()]
         lines += [*arm.remarks, *(f'{key}: {path}' for key, path in self.files.items())]
         lines.append('identification: yes, with the errors that `doctor` prints as assumed')
-        return '\n'.join([*lines, *([str(self.standing)] if self.standing else [])])
+        lines += [str(self.standing)] if self.standing else []
+        return '\n'.join([*lines, IDEAL])
 
     def _doubt_lines(self) -> list[str]:
         """Doubts with the joints or links they are about, a line for each figure."""

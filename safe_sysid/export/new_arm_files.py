@@ -13,6 +13,7 @@ import numpy as np
 
 from safe_sysid.errors import ConfigError
 from safe_sysid.export.new_arm_loop import (
+    IDEAL,
     PAYLOAD,
     about_box,
     about_tool,
@@ -220,4 +221,5 @@ def as_mapping(arm: DescribedArm) -> dict[str, Any]:
             {'rule': doubt.rule, 'name': doubt.name, 'value': doubt.value} for doubt in arm.doubts
         ],
         'remarks': list(arm.remarks),
+        'loop': [IDEAL],
     }

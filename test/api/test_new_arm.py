@@ -361,6 +361,7 @@ def test_the_command_writes_and_prints(description, tmp_path, capsys):
     assert main([*words, '--out', str(out), '--hold', 'f1=0.03']) == 0
     text = capsys.readouterr().out
     assert 'planning:' in text
+    assert 'certified as if readings were exact' in text and 'period of 5 ms, assumed' in text
     assert 'f1 at 0.03' in text
     assert main([*words, '--out', str(out)]) == 2
     assert '--force' in capsys.readouterr().err

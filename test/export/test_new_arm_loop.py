@@ -110,6 +110,8 @@ def test_nodes_accept_the_loop_that_is_written(tmp_path):
     center = new_arm_loop.beyond_tip(described)
     prior = new_arm_loop.prior_beyond(described, center, 2.0)
     text = new_arm_loop.loop_text(described, files, prior, 2.0, np.array([-0.3, 0.2]))
+    period = text.partition('period: ')[2].partition('payload: ')[0]
+    assert 'assumed' in period and '`sampling: ideal`' in period and 'TRACKING' in period
     blocks = yaml.safe_load(text)
     shared = blocks.pop('/**')['ros__parameters']
     assert {name.removeprefix('/**/') for name in blocks} <= set(nodes())
