@@ -25,7 +25,7 @@ from safe_sysid.model.description.described_arm import (
     NewArmSettings,
     described_arm,
 )
-from safe_sysid.model.description.doubtful_figures import RULES
+from safe_sysid.model.description.doubtful_figures import IMPOSSIBLE, RULES
 from safe_sysid.model.description.refined_covers import overlaps_by_body, random_poses
 from safe_sysid.model.payload import read_tool
 from safe_sysid.reach.reachable_set import ReachableSet
@@ -86,7 +86,12 @@ class NewArm(ShownAsText):
         lines += [f'  {i}, {j}: {why}' for (i, j), why in found.left_out.items()]
         lines += [*self._contact_lines(), *self._doubt_lines()]
         lines += [*arm.remarks, *(f'{key}: {path}' for key, path in self.files.items())]
-        lines.append('identification: yes, with the errors that `doctor` prints as assumed')
+        bar = _impossible(arm)
+        lines.append(
+            f'identification: no, as long as this is so: {bar}'
+            if bar
+            else 'identification: yes, with the errors that `doctor` prints as assumed'
+        )
         lines += [str(self.standing)] if self.standing else []
         return '\n'.join([*lines, IDEAL])
 
@@ -160,13 +165,19 @@ def _loop_of(made: NewArm) -> LoopFile:
         return read_loop(made.load(), made.files['loop'])
     except ConfigError as error:
         described = made.described
-        impossible = [str(x) for x in described.doubts if x.rule == 'inertia-impossible']
+        impossible = _impossible(described)
         if not impossible:
             raise
         raise ModelError(
-            f'{described.source}: {"; ".join(impossible)}; correct the <inertia> of the link. The '
-            f'files are written, but no loop can begin with them ({error})'
+            f'{described.source}: {impossible}. The files are written, but no loop can begin with '
+            f'them ({error})'
         ) from error
+
+
+def _impossible(arm: DescribedArm) -> str:
+    """Name the links whose inertia no body has; empty if there are none."""
+    said = [str(doubt) for doubt in arm.doubts if doubt.rule == IMPOSSIBLE]
+    return f'{"; ".join(said)}; correct the <inertia> of the link' if said else ''
 
 
 def standing_share(loop: LoopFile, poses: int) -> StandingShare:

@@ -270,8 +270,11 @@ def test_an_inertia_that_no_body_has_is_doubted_without_shapes_too(description, 
             body.remove(shape)
     root.find("link[@name='upper']/inertial/inertia").set('ixx', '-0.02')
     root.write(description)
-    doubts = ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0).described.doubts
-    assert ('inertia-impossible', 'upper') in {(doubt.rule, doubt.name) for doubt in doubts}
+    made = ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0)
+    doubts = {(doubt.rule, doubt.name) for doubt in made.described.doubts}
+    assert ('inertia-impossible', 'upper') in doubts
+    assert 'identification: no, as long as this is so: upper: principal moments' in str(made)
+    assert 'identification: yes' not in str(made)
 
 
 def test_refusals_name_the_file_that_was_given(description, tmp_path):
