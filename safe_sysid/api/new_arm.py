@@ -152,7 +152,7 @@ def new_arm(
         topic = str(description)
         source = described_on(topic, Path(folder)) if is_topic(topic) else Path(description)
         arm = described_arm(source, settings)
-    files = write_new_arm(Path(out), arm, tool, existing == 'replaced')
+    arm, files = write_new_arm(Path(out), arm, tool, existing == 'replaced')
     made = NewArm(arm, files, None)
     if not poses:
         return made

@@ -16,6 +16,7 @@ from safe_sysid.model.arm_knowledge import ArmKnowledge
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.collision.world import BoxFacts
 from safe_sysid.model.description.described_arm import DescribedArm, static_torques_at
+from safe_sysid.model.description.first_pose import FirstPose
 from safe_sysid.model.description.refined_covers import random_poses
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.payload import Payload, PayloadCapsule, Placement
@@ -199,7 +200,7 @@ def loop_text(
     files: Mapping[str, Path],
     prior: tuple[Array, Array, Array],
     mass: float,
-    start: Array,
+    start: FirstPose,
 ) -> str:
     """Return the choices of a loop with this arm."""
     lower, nominal, upper = prior
@@ -240,11 +241,11 @@ def loop_text(
 {_simulators(start)}"""
 
 
-def _simulators(start: Array) -> str:
+def _simulators(start: FirstPose) -> str:
     return '\n'.join(
         f"""/**/{bridge}:
   ros__parameters:
-    start: {as_list(start)} # [rad], where nothing is near and joints need little torque
+    start: {as_list(start.position)} # [rad or m], {start.surroundings}
     sensors:
       torque_ratio: [0.02] # errors of torques in simulation
     guard:
