@@ -442,3 +442,21 @@ def test_a_limit_that_is_not_there_is_not_called_nan(description, tmp_path):
     description.write_text(text, encoding='utf-8')
     with pytest.raises(ConfigError, match=r'j2: no effort \((.|\n)*j2: no velocity \('):
         ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0)
+
+
+@pytest.mark.parametrize(('limit', 'value'), [('effort', 25.0), ('velocity', 1.5)])
+def test_a_limit_without_effort_or_velocity_is_asked_for_and_can_be_given(
+    limit, value, description, tmp_path
+):
+    """Of a joint of the arm; on what is held it counts for nothing."""
+    text = description.read_text(encoding='utf-8')
+    for effort in ('effort="30" velocity="2"', 'effort="90" velocity="2"/><mimic'):
+        without = re.sub(f' ?{limit}="[^"]*"', '', effort)
+        assert effort in text
+        text = text.replace(effort, without)
+    description.write_text(text, encoding='utf-8')
+    with pytest.raises(ConfigError, match=rf'j2: no {limit} \((.|\n)*--{limit} j2=VALUE'):
+        ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0)
+    given = replace(SETTINGS, **{limit: {'j2': value}})
+    limits = ss.new_arm(description, given, tmp_path / 'out', poses=0).load().model.limits
+    assert {'effort': limits.torque, 'velocity': limits.velocity}[limit][1] == value
