@@ -86,14 +86,14 @@ class NewArm(ShownAsText):
         lines += [f'  {i}, {j}: {why}' for (i, j), why in found.left_out.items()]
         lines += [*self._contact_lines(), *self._doubt_lines()]
         lines += [*arm.remarks, *(f'{key}: {path}' for key, path in self.files.items())]
+        lines.append(IDEAL)
         bar = _impossible(arm)
         lines.append(
             f'identification: no, as long as this is so: {bar}'
             if bar
             else 'identification: yes, with the errors that `doctor` prints as assumed'
         )
-        lines += [str(self.standing)] if self.standing else []
-        return '\n'.join([*lines, IDEAL])
+        return '\n'.join([*lines, *([str(self.standing)] if self.standing else [])])
 
     def _doubt_lines(self) -> list[str]:
         """Doubts with the joints or links they are about, a line for each figure."""
