@@ -18,13 +18,14 @@ from safe_sysid.api.robot_description import described_on, is_topic
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.errors import BoundError, ConfigError, ModelError
 from safe_sysid.export.new_arm_files import write_new_arm
+from safe_sysid.export.new_arm_loop import IDEAL
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.description.described_arm import (
     DescribedArm,
     NewArmSettings,
     described_arm,
 )
-from safe_sysid.model.description.doubtful_figures import RULES
+from safe_sysid.model.description.doubtful_figures import IMPOSSIBLE, RULES
 from safe_sysid.model.description.refined_covers import overlaps_by_body, random_poses
 from safe_sysid.model.payload import read_tool
 from safe_sysid.reach.reachable_set import ReachableSet
@@ -85,7 +86,13 @@ class NewArm(ShownAsText):
         lines += [f'  {i}, {j}: {why}' for (i, j), why in found.left_out.items()]
         lines += [*self._contact_lines(), *self._doubt_lines()]
         lines += [*arm.remarks, *(f'{key}: {path}' for key, path in self.files.items())]
-        lines.append('identification: yes, with the errors that `doctor` prints as assumed')
+        lines.append(IDEAL)
+        bar = _impossible(arm)
+        lines.append(
+            f'identification: no, as long as this is so: {bar}'
+            if bar
+            else 'identification: yes, with the errors that `doctor` prints as assumed'
+        )
         return '\n'.join([*lines, *([str(self.standing)] if self.standing else [])])
 
     def _doubt_lines(self) -> list[str]:
@@ -145,7 +152,7 @@ def new_arm(
         topic = str(description)
         source = described_on(topic, Path(folder)) if is_topic(topic) else Path(description)
         arm = described_arm(source, settings)
-    files = write_new_arm(Path(out), arm, tool, existing == 'replaced')
+    arm, files = write_new_arm(Path(out), arm, tool, existing == 'replaced')
     made = NewArm(arm, files, None)
     if not poses:
         return made
@@ -158,13 +165,19 @@ def _loop_of(made: NewArm) -> LoopFile:
         return read_loop(made.load(), made.files['loop'])
     except ConfigError as error:
         described = made.described
-        impossible = [str(x) for x in described.doubts if x.rule == 'inertia-impossible']
+        impossible = _impossible(described)
         if not impossible:
             raise
         raise ModelError(
-            f'{described.source}: {"; ".join(impossible)}; correct the <inertia> of the link. The '
-            f'files are written, but no loop can begin with them ({error})'
+            f'{described.source}: {impossible}. The files are written, but no loop can begin with '
+            f'them ({error})'
         ) from error
+
+
+def _impossible(arm: DescribedArm) -> str:
+    """Name the links whose inertia no body has; empty if there are none."""
+    said = [str(doubt) for doubt in arm.doubts if doubt.rule == IMPOSSIBLE]
+    return f'{"; ".join(said)}; correct the <inertia> of the link' if said else ''
 
 
 def standing_share(loop: LoopFile, poses: int) -> StandingShare:

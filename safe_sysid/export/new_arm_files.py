@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 import json
 import math
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 
 from safe_sysid.errors import ConfigError
 from safe_sysid.export.new_arm_loop import (
+    IDEAL,
     PAYLOAD,
     about_box,
     about_tool,
@@ -37,6 +39,11 @@ from safe_sysid.output_file import filled_folder, write_text
 from safe_sysid.report.html_page import html_of
 from safe_sysid.report.new_arm_page import new_arm_page
 
+IN_CONTACT = (
+    'no pose was found at which the arm with what it holds touches neither itself nor the floor: '
+    '`start` of the loop is in contact, and no plan begins there; put another pose, payload or '
+    'world in its place'
+)
 WHERE = {
     'torque-sensor': 'the data sheet ("torque accuracy"); offsets: hold it still at known poses',
     'current': 'torque constant times gear ratio; `safe-sysid calibrate-gains` with a known mass',
@@ -46,8 +53,11 @@ WHERE = {
 
 def write_new_arm(
     folder: Path, arm: DescribedArm, tool: Payload | None, is_forced: bool
-) -> dict[str, Path]:
-    """Write all files; existing ones are only replaced where that is asked for."""
+) -> tuple[DescribedArm, dict[str, Path]]:
+    """Write all files; existing ones are only replaced where that is asked for.
+
+    The arm comes back with what there is to remark about its first pose.
+    """
     files = {
         'urdf': folder / f'{arm.name}.urdf',
         'settings': folder / f'{arm.name}.yaml',
@@ -69,6 +79,8 @@ def write_new_arm(
         center, held = beyond_tool(tool), at_tip(arm, tool)
         mass, about = PAYLOAD + tool.mass, about_tool(arm, tool)
     start = first_pose(arm.model.with_payload(held), world_of(arm))
+    if start.clearance <= 0.0:
+        arm = replace(arm, remarks=(*arm.remarks, IN_CONTACT))
     texts = {
         'urdf': ElementTree.tostring(arm.root, encoding='unicode') + '\n',
         'settings': settings_text(arm),
@@ -82,7 +94,7 @@ def write_new_arm(
     with filled_folder(folder):
         for key, text in texts.items():
             write_text(files[key], text)
-    return files
+    return arm, files
 
 
 def settings_text(arm: DescribedArm) -> str:
@@ -220,4 +232,5 @@ def as_mapping(arm: DescribedArm) -> dict[str, Any]:
             {'rule': doubt.rule, 'name': doubt.name, 'value': doubt.value} for doubt in arm.doubts
         ],
         'remarks': list(arm.remarks),
+        'loop': [IDEAL],
     }

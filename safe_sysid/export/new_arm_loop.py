@@ -16,6 +16,7 @@ from safe_sysid.model.arm_knowledge import ArmKnowledge
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.collision.world import BoxFacts
 from safe_sysid.model.description.described_arm import DescribedArm, static_torques_at
+from safe_sysid.model.description.first_pose import FirstPose
 from safe_sysid.model.description.refined_covers import random_poses
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.payload import Payload, PayloadCapsule, Placement
@@ -31,6 +32,12 @@ ABOUT = 0.1  # [m] by which its centre of mass may be elsewhere
 LINKS = 0.05  # share of their figures to which parameters of links are known
 FLOOR = (4.0, 4.0, 0.1)  # [m]
 NO_WORDS = ('y', 'n', 'yes', 'no', 'on', 'off', 'true', 'false', 'null')  # to YAML
+PERIOD, ROW = 0.005, 0.1  # [s] between two samples, assumed; of samples in a row
+IDEAL = (
+    'sampling: the loop is certified as if readings were exact and torques acted at once '
+    f'(`sampling: ideal`); its period of {1e3 * PERIOD:g} ms, assumed, is left out, and the '
+    'longer it is, the more easily V rises above V_M (fault TRACKING)'
+)
 NEAR_FLOOR = 0.05  # [m] above z = 0 of the lowest vertex, below which the arm stands on a floor
 
 
@@ -193,7 +200,7 @@ def loop_text(
     files: Mapping[str, Path],
     prior: tuple[Array, Array, Array],
     mass: float,
-    start: Array,
+    start: FirstPose,
 ) -> str:
     """Return the choices of a loop with this arm."""
     lower, nominal, upper = prior
@@ -202,7 +209,11 @@ def loop_text(
 /**: # all nodes have to agree on these
   ros__parameters:
     robot: {as_key(files['settings'].name)} # beside this file, as payload and world are
-    period: 0.005 # [s] between two samples, assumed
+    period: {PERIOD:g} # [s] between two samples, assumed: that of the driver belongs here
+    # Certificates of this loop leave period, delay and encoder steps out (`sampling: ideal`, the
+    # default). A torque is held for a period meanwhile, and V may rise above V_M, which is the
+    # fault TRACKING: the more so, the longer the period. Where that happens, a shorter one may
+    # help, with `window` and `longest_step` below to fit; `sampling: described` takes them in.
     payload: {as_key(files['payload'].name)} # what the arm may hold at most, for its shape
     prior:
       ratio: {LINKS} # every link parameter is within this share of its figure
@@ -219,8 +230,8 @@ def loop_text(
   ros__parameters:
     identifier:
       observation:
-        window: 20 # samples per row: 0.1 s
-        longest_step: 0.0075 # [s], 1.5 periods; a longer one is a gap, which ends the window
+        window: {ROW / PERIOD:.0f} # samples per row: {ROW:g} s
+        longest_step: {1.5 * PERIOD:g} # [s], 1.5 periods; a longer one is a gap that ends a row
       solve_period: 0.5 # [s] of measurements between two solves
 
 /**/planner:
@@ -230,11 +241,11 @@ def loop_text(
 {_simulators(start)}"""
 
 
-def _simulators(start: Array) -> str:
+def _simulators(start: FirstPose) -> str:
     return '\n'.join(
         f"""/**/{bridge}:
   ros__parameters:
-    start: {as_list(start)} # [rad], where nothing is near and joints need little torque
+    start: {as_list(start.position)} # [rad or m], {start.surroundings}
     sensors:
       torque_ratio: [0.02] # errors of torques in simulation
     guard:

@@ -158,7 +158,10 @@ def check_limits(path: Path, root: ElementTree.Element) -> None:
             raise ModelError(f'{of} is {joint.get("type")} and has no <limit>')
         for key in () if limit is None else ('effort', 'velocity'):
             if limit is not None and limit.get(key) is None:
-                raise ModelError(f'{of}: its <limit> has no {key}')
+                raise ModelError(
+                    f'{of}: its <limit> has no {key}; write it there, or let `safe-sysid new-arm` '
+                    f'do so (of a joint that the arm moves: --{key} {joint.get("name")}=VALUE)'
+                )
         if limit is not None and joint.get('type') in LIMITED:
             lower, upper = (float(limit.get(key, '0')) for key in ('lower', 'upper'))
             if lower > upper:

@@ -9,6 +9,7 @@ from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.plan.cost.terms import shortest_way
 from safe_sysid.reach.certificate import PlanCertificate
+from safe_sysid.track.seen_law import LEFT_OUT
 from safe_sysid.trajectory.plan import Plan
 
 
@@ -35,6 +36,6 @@ def refuse_broken_promise(measurement: JointMeasurement, plan: Plan, clock: Cloc
     j = int(np.argmax(np.where(away <= bound, 0.0, away / bound)))
     raise TrackingFault(
         f'{model.layout.joint_names[j]} is {away[j]:.4g} away from its plan, {bound[j]:.4g} (rad, '
-        'or m) are promised; an assumption is false: contact, another payload or wrong friction '
-        'can be the cause'
+        'or m) are promised; an assumption is false: look for contact, another payload, wrong '
+        f'friction{"" if sampling is not None else f" or, {LEFT_OUT}"}'
     )

@@ -17,6 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from safe_sysid.track.seen_law import LEFT_OUT
+
 
 class Mode(Enum):
     """What the loop is doing."""
@@ -77,8 +79,8 @@ class Cause(Enum):
     )
     TRACKING = (
         'the error is larger than the controller promises, so an assumption is false',
-        'look for contact, a wrong payload or wrong friction; new_payload if it changed, '
-        'then reset_fault',
+        f'look for contact, a wrong payload, wrong friction or, {LEFT_OUT}; new_payload if it '
+        'changed, then reset_fault',
     )
     CONTRADICTION = (
         'measurements contradict the model',

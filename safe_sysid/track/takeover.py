@@ -36,7 +36,7 @@ from safe_sysid.model.dynamics.kinetic_energy import kinetic_energy
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.gains import Gains
-from safe_sysid.track.seen_law import Sampling
+from safe_sysid.track.seen_law import LEFT_OUT, Sampling
 from safe_sysid.track.tracking import checked_state, shortest_turn
 from safe_sysid.trajectory.plan import Plan
 
@@ -117,7 +117,8 @@ class TrackedArm:
             return ''
         return (
             f'the tracking error has at least {least:.3g} J, V_M = {V_M} J are certified, so an '
-            f'assumption is false; {off}'
+            f'assumption is false; {off}; look for contact, another payload, wrong friction or, '
+            f'{LEFT_OUT}'
         )
 
     def refusal_when_late(

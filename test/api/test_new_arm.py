@@ -270,8 +270,11 @@ def test_an_inertia_that_no_body_has_is_doubted_without_shapes_too(description, 
             body.remove(shape)
     root.find("link[@name='upper']/inertial/inertia").set('ixx', '-0.02')
     root.write(description)
-    doubts = ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0).described.doubts
-    assert ('inertia-impossible', 'upper') in {(doubt.rule, doubt.name) for doubt in doubts}
+    made = ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0)
+    doubts = {(doubt.rule, doubt.name) for doubt in made.described.doubts}
+    assert ('inertia-impossible', 'upper') in doubts
+    assert 'identification: no, as long as this is so: upper: principal moments' in str(made)
+    assert 'identification: yes' not in str(made)
 
 
 def test_refusals_name_the_file_that_was_given(description, tmp_path):
@@ -361,6 +364,7 @@ def test_the_command_writes_and_prints(description, tmp_path, capsys):
     assert main([*words, '--out', str(out), '--hold', 'f1=0.03']) == 0
     text = capsys.readouterr().out
     assert 'planning:' in text
+    assert 'certified as if readings were exact' in text and 'period of 5 ms, assumed' in text
     assert 'f1 at 0.03' in text
     assert main([*words, '--out', str(out)]) == 2
     assert '--force' in capsys.readouterr().err
@@ -438,3 +442,21 @@ def test_a_limit_that_is_not_there_is_not_called_nan(description, tmp_path):
     description.write_text(text, encoding='utf-8')
     with pytest.raises(ConfigError, match=r'j2: no effort \((.|\n)*j2: no velocity \('):
         ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0)
+
+
+@pytest.mark.parametrize(('limit', 'value'), [('effort', 25.0), ('velocity', 1.5)])
+def test_a_limit_without_effort_or_velocity_is_asked_for_and_can_be_given(
+    limit, value, description, tmp_path
+):
+    """Of a joint of the arm; on what is held it counts for nothing."""
+    text = description.read_text(encoding='utf-8')
+    for effort in ('effort="30" velocity="2"', 'effort="90" velocity="2"/><mimic'):
+        without = re.sub(f' ?{limit}="[^"]*"', '', effort)
+        assert effort in text
+        text = text.replace(effort, without)
+    description.write_text(text, encoding='utf-8')
+    with pytest.raises(ConfigError, match=rf'j2: no {limit} \((.|\n)*--{limit} j2=VALUE'):
+        ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0)
+    given = replace(SETTINGS, **{limit: {'j2': value}})
+    limits = ss.new_arm(description, given, tmp_path / 'out', poses=0).load().model.limits
+    assert {'effort': limits.torque, 'velocity': limits.velocity}[limit][1] == value

@@ -13,6 +13,7 @@ import yaml
 from safe_sysid.bringup.processes import SIMULATORS, nodes
 from safe_sysid.config import from_mapping
 from safe_sysid.export import new_arm_loop
+from safe_sysid.export.new_arm_files import write_new_arm
 from safe_sysid.model.arm_knowledge import ArmKnowledge
 from safe_sysid.model.collision.arm_clearance import arm_clearance
 from safe_sysid.model.description.described_arm import (
@@ -20,7 +21,7 @@ from safe_sysid.model.description.described_arm import (
     described_arm,
     static_torques_at,
 )
-from safe_sysid.model.description.first_pose import first_pose
+from safe_sysid.model.description.first_pose import FirstPose, first_pose
 from safe_sysid.model.held_body import refuse_beyond
 from safe_sysid.sets.interval import Interval
 
@@ -81,12 +82,48 @@ def test_an_arm_begins_where_nothing_is_near_and_little_torque_is_needed(effort)
     found = arm(effort=effort)
     held = new_arm_loop.heaviest_box(found, new_arm_loop.beyond_tip(found))
     loaded, world = found.model.with_payload(held), new_arm_loop.world_of(found)
-    pose = first_pose(loaded, world)
+    pose, clearance = first_pose(loaded, world)
     assert (pose >= loaded.limits.position_lower + 0.29).all()
     assert (pose <= loaded.limits.position_upper - 0.29).all()
-    assert arm_clearance(loaded, world, pose).distance > 0.03
+    assert arm_clearance(loaded, world, pose).distance == clearance > 0.03
     assert (np.abs(static_torques_at(loaded, pose[None])) <= 0.5 * loaded.limits.torque).all()
     assert pose.tolist() == [-0.2, 0.0]  # 0, as far inside the limits as that is
+
+
+def a_lift(height):
+    """An arm whose ball of 10 cm radius hangs at a height [m], and goes down by up to 10 cm."""
+    ball = LINK.replace('<cylinder radius="0.03" length="{length}"/>', '<sphere radius="0.1"/>')
+    slide = JOINT.replace('revolute', 'prismatic').replace('-1.5', '0')
+    parts = [
+        BASE,
+        ball.format(name='ball', z=0.0),
+        slide.format(name='j1', parent='base', child='ball', z=height, y=0, turn=-1, upper=0.1,
+                     effort=90),
+    ]  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / 'lift.urdf'
+        path.write_text(f'<robot name="lift">{"".join(parts)}</robot>', encoding='utf-8')
+        return described_arm(path, NewArmSettings('torque-sensor', capsules=1))
+
+
+def test_an_arm_begins_near_a_limit_where_it_touches_something_farther_inside():
+    lift = a_lift(0.104)
+    world = new_arm_loop.world_of(lift)
+    (position,), clearance = first_pose(lift.model, world)
+    assert arm_clearance(lift.model, world, np.array([0.03])).distance < 0.0
+    assert 0.003 <= position < 0.03
+    assert arm_clearance(lift.model, world, np.array([position])).distance == clearance > 0.0
+
+
+def test_a_start_in_contact_is_called_so(tmp_path):
+    lift = a_lift(0.05)
+    start = first_pose(lift.model, new_arm_loop.world_of(lift))
+    assert start.clearance < 0.0
+    told, files = write_new_arm(tmp_path, lift, None, is_forced=False)
+    assert any('`start` of the loop is in contact' in remark for remark in told.remarks)
+    assert '# [rad or m], IN CONTACT' in files['loop'].read_text(encoding='utf-8')
+    assert 'nothing is near' not in files['loop'].read_text(encoding='utf-8')
+    assert 'is in contact' in files['report'].read_text(encoding='utf-8')
 
 
 def test_the_prior_has_the_payload_in_any_hand_that_the_loop_takes_for_possible():
@@ -109,7 +146,11 @@ def test_nodes_accept_the_loop_that_is_written(tmp_path):
     files = {name: tmp_path / f'arm_{name}.yaml' for name in names}
     center = new_arm_loop.beyond_tip(described)
     prior = new_arm_loop.prior_beyond(described, center, 2.0)
-    text = new_arm_loop.loop_text(described, files, prior, 2.0, np.array([-0.3, 0.2]))
+    text = new_arm_loop.loop_text(
+        described, files, prior, 2.0, FirstPose(np.array([-0.3, 0.2]), 0.2)
+    )
+    period = text.partition('period: ')[2].partition('payload: ')[0]
+    assert 'assumed' in period and '`sampling: ideal`' in period and 'TRACKING' in period
     blocks = yaml.safe_load(text)
     shared = blocks.pop('/**')['ros__parameters']
     assert {name.removeprefix('/**/') for name in blocks} <= set(nodes())

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+import re
 
 import numpy as np
 import pinocchio as pin
@@ -206,6 +207,13 @@ def test_a_payload_on_a_link_that_is_not_there_is_refused_with_those_that_are():
         ModelError, match=r"placed on 'linkx', which kinova_gen3 has not; its links"
     ):
         RobotModel.named('kinova_gen3').with_payload(payload)
+
+
+@pytest.mark.parametrize('limit', ['effort', 'velocity'])
+def test_a_limit_that_leaves_something_out_names_what_gives_it(tmp_path, limit):
+    second = re.sub(f'{limit}="[^"]*"', '', joint('j2', 'revolute', 'l1', 'l2'))
+    with pytest.raises(ModelError, match=rf"'j2': its <limit> has no {limit}.*--{limit} j2=VALUE"):
+        arm(tmp_path, second, BOTH)
 
 
 def test_limits_that_are_exchanged_are_refused(tmp_path):

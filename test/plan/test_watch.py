@@ -1,5 +1,7 @@
 """A position beyond the certified error is a fault that names its joint; one within is none."""
 
+from dataclasses import replace
+
 import numpy as np
 from plan.kinova_problem import kinova_problem
 import pytest
@@ -8,6 +10,7 @@ from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.plan.watch import TrackingFault, refuse_broken_promise
 from safe_sysid.reach.reachable_set import ReachableSet
+from safe_sysid.track.seen_law import Sampling
 from safe_sysid.trajectory.plan import Plan
 
 CLOCK = Clock(7_000_000_000)
@@ -40,6 +43,17 @@ def test_the_joint_that_is_farthest_beyond_is_named(plan):
     error[4] = 0.0
     with pytest.raises(TrackingFault, match='joint_3'):
         refuse_broken_promise(measured(plan, 2.2, error), plan, CLOCK)
+
+
+def test_period_and_delay_are_a_possible_cause_where_certificates_leave_them_out(plan):
+    with pytest.raises(TrackingFault, match='`sampling: ideal`, for period, delay and encoder'):
+        refuse_broken_promise(measured(plan, 2.2, np.full(7, 0.5)), plan, CLOCK)
+    seen = Sampling(np.full(7, 1e-6), 0.001, 0.0005)
+    problem = replace(plan.certificate.problem, sampling=seen)
+    known = replace(plan, certificate=replace(plan.certificate, problem=problem))
+    with pytest.raises(TrackingFault) as told:
+        refuse_broken_promise(measured(known, 2.2, np.full(7, 0.5)), known, CLOCK)
+    assert 'sampling' not in str(told.value)
 
 
 def test_full_turns_are_no_error_where_a_joint_turns_without_end(plan):

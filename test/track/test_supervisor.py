@@ -141,6 +141,12 @@ def test_every_cause_says_what_is_wrong_and_what_to_do(cause):
     assert not now.takes_plans
 
 
+def test_a_lost_track_names_what_certificates_for_exact_readings_leave_out():
+    fault = str(after(*TASK, Situation(faults=frozenset({Cause.TRACKING}))))
+    assert 'with `sampling: ideal`, for period, delay and encoder steps' in fault
+    assert '`sampling: described` takes them in' in fault
+
+
 def test_a_fault_is_not_reset_while_its_cause_is_there_or_the_arm_moves():
     fault = Supervision(Mode.FAULT, Cause.STALE_MEASUREMENT)
     present = Situation(Signal.RESET_FAULT, frozenset({Cause.NO_PLAN}), at_rest=True)

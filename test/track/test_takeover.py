@@ -126,6 +126,7 @@ def test_a_plan_goes_on_unless_the_promise_is_broken_for_sure():
     beyond = JointMeasurement(0, at[0] - 2 * off, at[1], REST)
     assert succession.step(5.0, beyond, KNOWN) is second
     assert 'so an assumption is false; joint_2 is 0.021 rad' in succession.refusal
+    assert 'with `sampling: ideal`, for period, delay and encoder steps' in succession.refusal
 
 
 def test_all_corners_are_within_what_is_refused(rng):

@@ -150,8 +150,20 @@ def _set_velocities(root: ElementTree.Element, given: Mapping[str, float]) -> No
         if (name := str(joint.get('name'))) in given:
             limit = joint.find('limit')
             if limit is None:
-                limit = ElementTree.SubElement(joint, 'limit', effort='0')
+                limit = ElementTree.SubElement(joint, 'limit')
             limit.set('velocity', repr(given[name]))
+
+
+def _fill_limits(root: ElementTree.Element, given: Mapping[str, float]) -> None:
+    """Write what a <limit> leaves out: the effort that is given, else 0, which means nothing."""
+    for joint in root.findall('joint'):
+        limit = joint.find('limit')
+        if limit is None:
+            continue
+        values = {'effort': given.get(str(joint.get('name')), 0.0), 'velocity': 0.0}
+        for key, value in values.items():
+            if limit.get(key) is None:
+                limit.set(key, repr(value))
 
 
 def _with_files(root: ElementTree.Element, source: Path, settings: NewArmSettings) -> list[str]:
@@ -176,6 +188,8 @@ def _described(
     chain = chosen_chain(root, source, settings.tip, settings.base, settings.hold)
     _refuse_other_joints(chain, settings, source)
     figures = [_with_given(each, settings) for each in joint_figures(root, chain.joints)]
+    _fill_limits(root, settings.effort)  # once it was read what is missing
+    urdf.write_bytes(ElementTree.tostring(root))
     _refuse_negative_friction(figures, source)
     _refuse_degrees([x for x in position_doubts(figures) if not _is_trusted(x, settings)], source)
     bare = RobotModel.from_files(urdf, _facts(chain, figures, (), settings, name), name)

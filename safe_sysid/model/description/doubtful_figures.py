@@ -28,6 +28,7 @@ DENSITIES = (100.0, 9000.0)  # [kg/m^3] of mass over hull volume
 DEGREES = (25.0, 720.0)  # [rad] to these or less, in whole numbers: somebody wrote degrees
 ASIDE = 0.05  # [m] of a centre of mass outside the hull: shapes leave some of a link out
 LIGHT, LONG = 1e-3, 0.05  # [kg] of a link longer than that [m]
+IMPOSSIBLE = 'inertia-impossible'  # rule of an inertia with which no payload can be found
 
 RULES = {
     'position-degrees': 'limits of several turns in whole numbers, as degrees are; a URDF has rad',
@@ -43,7 +44,7 @@ RULES = {
     'velocity-half-turn': 'a velocity of pi, rounded',
     'velocity-alike': 'a velocity of 10 on every joint',
     'inertia-isotropic': 'the same moment of inertia about all axes',
-    'inertia-impossible': 'an inertia that no body has',
+    IMPOSSIBLE: 'an inertia that no body has',
     'inertia-light': 'a mass below a gram on a link longer than 5 cm',
     'inertia-density': 'a mass that does not fit the volume',
     'inertia-outside': 'a centre of mass outside the shape',
@@ -204,7 +205,7 @@ def _moment_doubts(
     moments = np.nan_to_num(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
     principal = np.linalg.eigvalsh(moments)
     if mass > 0.0 and not (principal[0] > 0.0 and principal[2] <= principal[:2].sum()):
-        yield FigureDoubt('inertia-impossible', name, f'principal moments {principal.tolist()}')
+        yield FigureDoubt(IMPOSSIBLE, name, f'principal moments {principal.tolist()}')
     elif mass > 0.0 and xx == yy == zz:
         yield FigureDoubt('inertia-isotropic', name, f'moments of {xx:g} kg m^2')
 

@@ -6,11 +6,14 @@ plan goes on from the one in force, and whoever waits for one has to know why.
 
 from __future__ import annotations
 
+from safe_sysid.track.seen_law import LEFT_OUT
+
 BEYOND_V_M = 'error beyond V_M'  # figure of the controller that has the sentence
 LASTS = 0.5  # [s] of samples without one that is below; noise of readings comes and goes
 WAY_BACK = (
     'rest on until it has decayed, or brake and start: plans then begin where the arm is; where '
-    'it comes again, look for contact, weak drives, a wrong payload or wrong friction'
+    'it comes again, look for contact, weak drives, a wrong payload, wrong friction or, '
+    f'{LEFT_OUT}'
 )
 
 

@@ -1,13 +1,14 @@
 """The doctor: what is in order passes, and whatever isn't comes with a remedy."""
 
 import json
+import re
 import shutil
 
 import pytest
 from tiers import slow_after
 import yaml
 
-from safe_sysid.cli.doctor import machine_checks, robot_checks
+from safe_sysid.cli.doctor import description_checks, machine_checks, robot_checks
 from safe_sysid.cli.doctor.findings import Verdict
 from safe_sysid.cli.main import main
 from safe_sysid.share import share_directory
@@ -158,6 +159,31 @@ def test_a_body_that_can_not_exist_is_a_failure(arm):
     finding = arm.findings()['masses and inertias']
     assert finding.verdict is Verdict.FAIL
     assert 'joint_2' in finding.detail
+
+
+@pytest.mark.parametrize(
+    ('link', 'old', 'new', 'verdict', 'remedy'),
+    [
+        ('link_1', 'ixx="0.002"', 'ixx="0.03"', Verdict.WARN, 'as it stands, .* 5 %'),
+        ('link_1', 'ixx="0.002"', 'ixx="-1"', Verdict.FAIL, 'correct the <inertia>'),
+        ('joint_1', '<axis', '<dynamics damping="1" friction="1"/><axis', Verdict.WARN, 'unknown'),
+    ],
+)
+def test_what_counts_in_place_of_a_doubtful_figure(arm, link, old, new, verdict, remedy):
+    """Friction is unknown then; an inertia counts as it stands, unless no body has it."""
+    head, at, tail = arm.urdf.read_text(encoding='utf-8').partition(f' name="{link}"')
+    assert old in tail
+    arm.urdf.write_text(f'{head}{at}{tail.replace(old, new, 1)}', encoding='utf-8')
+    found = by_item(description_checks.description_findings(arm.urdf, ()))['figures']
+    assert (found.verdict, found.detail.partition(':')[0]) == (verdict, link)
+    assert re.search(remedy, found.remedy)
+
+
+def test_an_inertia_that_nothing_moves_is_not_doubted(arm):
+    body = '<inertial><mass value="1"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/>'
+    arm.spoil(arm.urdf, '<link name="base_link">', f'<link name="base_link">{body}</inertial>')
+    found = by_item(description_checks.description_findings(arm.urdf, ()))
+    assert 'figures' not in found
 
 
 def test_a_urdf_without_settings_is_looked_at_alone(arm, capsys, monkeypatch):
