@@ -12,6 +12,7 @@ from safe_sysid.api.motion import World, obstacles_of, resting_problem
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.arrays import Array
 from safe_sysid.errors import SafeSysidError
+from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.path.route import Follow
 from safe_sysid.plan.possible_payloads import (
@@ -40,6 +41,7 @@ class LargestPayload(ShownAsText):
     width: LargestShare  # of the prior's half widths, about its nominal payload
     nominal_mass: float  # [kg] of the prior's nominal payload
     seconds: float  # that the way takes
+    obstacles: Obstacles  # among which it is certified
 
     @property
     def mass(self) -> float:
@@ -63,7 +65,8 @@ class LargestPayload(ShownAsText):
             ('known exactly, of the nominal shape', self.known_mass, self.exact),
         ]
         lines = [
-            f'the way takes {self.seconds:g} s; the prior says {low:.2f} to {high:.2f} kg are held'
+            f'the way takes {self.seconds:g} s {self.obstacles.in_words}; the prior says '
+            f'{low:.2f} to {high:.2f} kg are held'
         ]
         lines += [f'  {name}: certified up to {mass:.2f} kg{_end(x)}' for name, mass, x in rows]
         lines.append(
@@ -94,7 +97,7 @@ def largest_payload(
         arm: what `load_arm` returns or takes.
         goal: joint positions [rad], (n,).
         start: joint positions at rest [rad], (n,); default: where the simulators start.
-        world: obstacles, as in `plan`.
+        world: obstacles, as in `plan`; None: those that the loop file names, `{}`: none.
         loop: settings of gains, prior and planner; default: `config/loop/<arm>.yaml`.
 
     Returns:
@@ -103,7 +106,7 @@ def largest_payload(
     """
     settings = read_loop(load_arm(arm), loop)
     first = settings.position(start)
-    problem = resting_problem(settings, first, obstacles_of(world))
+    problem = resting_problem(settings, first, obstacles_of(world, settings))
     mission = Mission(
         settings.model,
         settings.goal(goal),
@@ -125,6 +128,7 @@ def largest_payload(
         width,
         float((prior.end_effector - own)[0]),
         rest.seconds,
+        problem.obstacles,
     )
 
 
