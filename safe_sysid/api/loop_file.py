@@ -88,8 +88,8 @@ class LoopFile:
             refuse_beyond(prior, own, bare, {name: payload})
 
     def obstacles(self) -> Obstacles:
-        """Return what the planner of a run avoids: the world that the file names."""
-        return Obstacles.of(self.world.boxes(self.path))
+        """Return what the planner of a run avoids: world and walls of the region of the file."""
+        return Obstacles.of(self.world.boxes(self.model, self.path))
 
     def goal(self, given: Sequence[float] | Array | None) -> Array | None:
         """Return joint positions (n,) [rad] of a goal, if there is one."""

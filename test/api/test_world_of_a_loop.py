@@ -74,6 +74,19 @@ def test_the_obstacles_are_those_of_the_planner_of_a_run(loop):
     assert np.array_equal(obstacles.shapes[0].packed, boxes['post'].packed)
 
 
+def test_walls_of_the_region_of_a_loop_count_as_for_its_planner(loop):
+    region = '    scene: {region: {center: [0.0, 0.0, -0.4], size: [0.8, 1.0, 1.2]}}\n'
+    loop.write_text(TWO_LINK.replace(PLANNER, f'{PLANNER}{region}'))
+    motion = ss.plan('two_link', goal=GOAL, loop=loop, seconds=0.5)
+    assert 'edge of the region +x' in str(motion)
+    assert not motion.is_complete
+    walls = settings_of(loop, 'planner', PlannerNodeSettings).scene.region.of(motion.loop.model)
+    assert motion.obstacles.names == tuple(walls.walls)
+    loop.write_text(TWO_LINK.replace(PLANNER, f'{PLANNER}    scene: 5\n'))
+    with pytest.raises(ConfigError, match='planner: scene is 5, not a mapping'):
+        ss.plan('two_link', loop=loop)
+
+
 def test_a_world_that_is_nowhere_is_laid_to_the_loop_file_where_it_counts(loop):
     loop.with_name('cell.yaml').unlink()
     with pytest.raises(ConfigError, match=r'loop\.yaml, planner: world: cell\.yaml: cannot be'):
