@@ -46,7 +46,7 @@ def test_every_command_of_the_page_runs(tmp_path, monkeypatch):
     assert 'plans: empty: planning' in examined
     assert 'plans: with my_arm/my_arm_payload.yaml: planning' in examined
     assert 'the goal is reached' in planned
-    assert 'certified plans' in planned
+    assert 'certified plans among one obstacle (floor)' in planned
     lower, nominal, upper = map(
         float, re.search(r'  m +(\S+) +(\S+) +(\S+)  kg', identified).groups()
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 
 from safe_sysid.api.arms import ArmLike, load_arm
@@ -12,7 +12,8 @@ from safe_sysid.api.motion import World, obstacles_of, resting_problem
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.arrays import Array
 from safe_sysid.errors import SafeSysidError
-from safe_sysid.plan.mission import Mission, MissionSettings
+from safe_sysid.model.collision.obstacles import Obstacles
+from safe_sysid.plan.mission import Mission, MissionSettings, NoRouteError
 from safe_sysid.plan.path.route import Follow
 from safe_sysid.plan.possible_payloads import (
     Bounds,
@@ -25,7 +26,10 @@ from safe_sysid.plan.possible_payloads import (
 from safe_sysid.plan.purpose import Ahead
 from safe_sysid.plan.rest_of_route import RestOfRoute, ways_along
 from safe_sysid.plan.search.best_plan import Budget
+from safe_sysid.reach.problem import Problem
 
+LIGHTER = (0.5, 0.25, 0.0)  # of the prior's payloads, where there is no way with all of them
+LEAST = 1e-3  # [kg] of a payload; less is what figures of files are rounded to
 HEAVIER = 4.0  # times the prior's nominal payload, the heaviest one that is tried
 SECONDS = 60.0  # of wall time at most, for a way among the obstacles
 
@@ -36,10 +40,11 @@ class LargestPayload(ShownAsText):
 
     prior_mass: tuple[float, float]  # [kg] that the prior says of what is held
     unknown: LargestShare  # of all that the prior allows: every payload up to this share of it
-    exact: LargestShare  # of the prior's nominal payload, if it were known exactly
+    exact: LargestShare | None  # of the prior's nominal payload, if it were known; None: it is 0
     width: LargestShare  # of the prior's half widths, about its nominal payload
     nominal_mass: float  # [kg] of the prior's nominal payload
     seconds: float  # that the way takes
+    obstacles: Obstacles  # among which it is certified
 
     @property
     def mass(self) -> float:
@@ -47,9 +52,12 @@ class LargestPayload(ShownAsText):
         return self.unknown.share * self.prior_mass[1]
 
     @property
-    def known_mass(self) -> float:
-        """Mass of the heaviest payload for which it is certified if it is known exactly [kg]."""
-        return self.exact.share * self.nominal_mass
+    def known_mass(self) -> float | None:
+        """Mass of the heaviest payload for which it is certified if it is known exactly [kg].
+
+        It has the shape of the prior's nominal payload; None: that is nothing, so there is none.
+        """
+        return None if self.exact is None else self.exact.share * self.nominal_mass
 
     @property
     def needed_half_width(self) -> float:
@@ -57,24 +65,33 @@ class LargestPayload(ShownAsText):
         return self.width.share * 0.5 * (self.prior_mass[1] - self.prior_mass[0])
 
     def __str__(self) -> str:
-        low, high = self.prior_mass
-        rows = [
-            ('whatever it is like within the prior', self.mass, self.unknown),
-            ('known exactly, of the nominal shape', self.known_mass, self.exact),
-        ]
+        low, high = (max(0.0, mass) for mass in self.prior_mass)
+        width = f'certified if known to {self.needed_half_width:.2f} kg, and all else as well'
         lines = [
-            f'the way takes {self.seconds:g} s; the prior says {low:.2f} to {high:.2f} kg are held'
+            f'the way takes {self.seconds:g} s {self.obstacles.in_words}; the prior says '
+            f'{low:.2f} to {high:.2f} kg are held',
+            f'whatever it is like within the prior: {_up_to(self.mass, self.unknown)}',
+            self._if_known_exactly(),
+            f'about {max(0.0, self.nominal_mass):.2f} kg: {_said(width, self.width)}',
         ]
-        lines += [f'  {name}: certified up to {mass:.2f} kg{_end(x)}' for name, mass, x in rows]
-        lines.append(
-            f'  about {self.nominal_mass:.2f} kg: certified if known to '
-            f'{self.needed_half_width:.2f} kg, and all else as well{_end(self.width)}'
-        )
-        return '\n'.join(lines)
+        return '\n  '.join(lines)
+
+    def _if_known_exactly(self) -> str:
+        if self.exact is None or self.known_mass is None:
+            return "known exactly: not said, as the prior's nominal payload is nothing"
+        return f'known exactly, of the nominal shape: {_up_to(self.known_mass, self.exact)}'
 
 
-def _end(found: LargestShare) -> str:
-    return '' if found.refusal is None else f'; more is refused by {found.refusal}'
+def _up_to(mass: float, found: LargestShare) -> str:
+    return _said(f'certified up to {mass:.2f} kg', found)
+
+
+def _said(certified: str, found: LargestShare) -> str:
+    if found.refusal is None:
+        return certified
+    if found.estimate is None:
+        return f'nothing that was tried is certified; it is refused by {found.refusal}'
+    return f'{certified}; more is refused by {found.refusal}'
 
 
 def largest_payload(
@@ -87,14 +104,14 @@ def largest_payload(
     """Say how light what the arm holds has to be, and how well it has to be known.
 
     A way is searched from the start to the goal, cut into motions that end at rest, and certified
-    for bounds of what is held. What is answered is certified; heavier payloads may be possible on
-    another way.
+    for bounds of what is held. Where the arm could not hold all that its prior allows, the way is
+    one for less. What is answered is certified; heavier payloads may be possible on another way.
 
     Args:
         arm: what `load_arm` returns or takes.
         goal: joint positions [rad], (n,).
         start: joint positions at rest [rad], (n,); default: where the simulators start.
-        world: obstacles, as in `plan`.
+        world: obstacles, as in `plan`; None: those that the loop file names, `{}`: none.
         loop: settings of gains, prior and planner; default: `config/loop/<arm>.yaml`.
 
     Returns:
@@ -103,34 +120,47 @@ def largest_payload(
     """
     settings = read_loop(load_arm(arm), loop)
     first = settings.position(start)
-    problem = resting_problem(settings, first, obstacles_of(world))
-    mission = Mission(
-        settings.model,
-        settings.goal(goal),
-        MissionSettings(exciting=0, route_seconds=SECONDS),
-    )
-    aim = mission.due(Ahead(problem, first, settings.planner.switch, Budget.of(SECONDS)))
-    if not isinstance(aim, Follow):
-        raise SafeSysidError('the goal is where the arm is: there is no way to ask about')
+    problem = resting_problem(settings, first, obstacles_of(world, settings))
     task, prior = settings.planner.task, settings.prior
     own = settings.model.own_end_effector
+    aim = _way(problem, settings.goal(goal), settings.planner.switch)
+    nominal = float((prior.end_effector - own)[0])
     rests = ways_along(problem, aim, task.durations, task.longest)
-    asked = ((up_to(prior, own), 1.0), (exactly(prior, own), HEAVIER), (known_to(prior), 1.0))
-    (unknown, exact, width), rest = _best(rests, asked)
+    rest, unknown = _best(rests, up_to(prior, own))
+    is_something = nominal >= LEAST
+    exact = largest_share(rest, exactly(prior, own), HEAVIER) if is_something else None
+    width = largest_share(rest, known_to(prior))
     bounds = prior.end_effector_bounds
     return LargestPayload(
         (float(bounds.lower[0] - own[0]), float(bounds.upper[0] - own[0])),
         unknown,
         exact,
         width,
-        float((prior.end_effector - own)[0]),
+        nominal,
         rest.seconds,
+        problem.obstacles,
     )
 
 
-def _best(
-    rests: Sequence[RestOfRoute], asked: tuple[tuple[Bounds, float], ...]
-) -> tuple[list[LargestShare], RestOfRoute]:
-    """Return the answers on the way on which an unknown payload may be heaviest."""
-    tried = [([largest_share(rest, *each) for each in asked], rest) for rest in rests]
-    return max(tried, key=lambda each: each[0][0].share)
+def _way(problem: Problem, goal: Array | None, until: float) -> Follow:
+    """Lead to the goal with all that the prior allows, or with as much as there is a way for."""
+    lighter = up_to(problem.bounds, problem.model.own_end_effector)
+    first, budget = problem.horizon.curve.q0, Budget.of(SECONDS)
+    choices = MissionSettings(exciting=0, route_seconds=SECONDS)
+    for bounds in (problem.bounds, *(lighter(share) for share in LIGHTER)):
+        mission = Mission(problem.model, goal, choices)
+        try:
+            aim = mission.due(Ahead(replace(problem, bounds=bounds), first, until, budget))
+        except NoRouteError as error:
+            refusal = error
+            continue
+        if not isinstance(aim, Follow):
+            raise SafeSysidError('the goal is where the arm is: there is no way to ask about')
+        return aim
+    raise refusal
+
+
+def _best(rests: Sequence[RestOfRoute], bounds: Bounds) -> tuple[RestOfRoute, LargestShare]:
+    """Return the way on which an unknown payload may be heaviest."""
+    tried = [(rest, largest_share(rest, bounds)) for rest in rests]
+    return max(tried, key=lambda each: each[1].share)

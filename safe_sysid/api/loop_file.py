@@ -13,6 +13,7 @@ import numpy as np
 
 from safe_sysid.api.arguments import finite_numbers, payload_from
 from safe_sysid.api.loop_blocks import read_blocks
+from safe_sysid.api.loop_world import LoopWorld
 from safe_sysid.arrays import Array
 from safe_sysid.config import from_mapping, nested
 from safe_sysid.errors import ConfigError
@@ -20,6 +21,7 @@ from safe_sysid.identify.online_identifier import IdentifierSettings
 from safe_sysid.loop_settings import LoopPriorSettings, LoopSettings, agreed_settings
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.assumed_arm import AssumedModel
+from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.held_body import refuse_beyond
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload
@@ -63,6 +65,8 @@ class LoopFile:
     identifier: IdentifierSettings
     simulator: SimulatorSettings
     assumed: AssumedModel  # the bare arm; of one that is not simulated nothing is assumed
+    path: Path  # of the file
+    world: LoopWorld
     calibrated: CalibratedArm | None = None  # what a calibration knows of its links
     promised: tuple[str, ...] = ()  # what is taken of a calibration, and what that rests on
     prior_is_wrong: bool = False  # on purpose: what a simulated arm holds may be beyond it
@@ -82,6 +86,10 @@ class LoopFile:
         if not self.prior_is_wrong:
             own, prior = Interval(hand, hand), self.prior.end_effector_bounds
             refuse_beyond(prior, own, bare, {name: payload})
+
+    def obstacles(self) -> Obstacles:
+        """Return what the planner of a run avoids: world and walls of the region of the file."""
+        return Obstacles.of(self.world.boxes(self.model, self.path))
 
     def goal(self, given: Sequence[float] | Array | None) -> Array | None:
         """Return joint positions (n,) [rad] of a goal, if there is one."""
@@ -184,6 +192,8 @@ def _loop_of(
         from_mapping(IdentifierSettings, identifier.get('identifier', {}), f'{path}, identifier'),
         _simulator({**nodes[SIMULATOR], 'period': common.period}, str(path)),
         assumed,
+        path,
+        LoopWorld.of(planner, path),
         None if links is None else links.with_hand(hand),
         tuple(x.sentence for x in (promised, links) if x is not None),
         common.prior.is_wrong,

@@ -80,12 +80,14 @@ class CertifiedMotion(ShownAsText):
 
         names = self.loop.model.layout.joint_names
         assumed = dict.fromkeys(x for each in self.certificates for x in each.assumptions)
-        about = (f'Certified motion of {self.loop.model.name}: {self.outcome}.', *assumed)
+        where = f'{self.loop.model.name} {self.obstacles.in_words}'
+        about = (f'Certified motion of {where}: {self.outcome}.', *assumed)
         sampled = MotionSamples(names, *self.sampled(rate), contact_doubts=(), name='motion')
         return write_motion(Path(folder), sampled, about, unproven_contact=False)
 
     def __str__(self) -> str:
-        lines = [f'{self.loop.model.name}: {self.outcome}', f'{len(self.plans)} certified plans']
+        certified = f'{len(self.plans)} certified plans {self.obstacles.in_words}'
+        lines = [f'{self.loop.model.name}: {self.outcome}', certified]
         if self.plans:
             smallest = min((c.smallest for c in self.certificates), key=_share)
             lines += [f'{self.duration:.2f} s until rest', f'smallest margin: {smallest}']
@@ -133,7 +135,8 @@ def plan(
         arm: what `load_arm` returns or takes.
         start: joint positions at rest [rad], (n,); default: where the simulators start.
         goal: joint positions [rad], (n,); None: one motion that narrows the bounds most.
-        world: obstacles: a name (`shelf`), a YAML file, or boxes by name in the base frame [m].
+        world: obstacles: a name (`shelf`), a YAML file, or boxes by name in the base frame [m];
+            None: those that the loop file names, as for `safe-sysid run`; `{}`: none.
         payload: what is known to be held; None: anything within the prior of the loop file, with
             the shapes of its `payload` and `library`.
         loop: settings of gains, prior and planner; default: `config/loop/<arm>.yaml`.
@@ -146,7 +149,7 @@ def plan(
     """
     until = number('seconds', seconds, Range(at_least=0.0))
     settings = read_loop(load_arm(arm), loop, payload)
-    obstacles = obstacles_of(world)
+    obstacles = obstacles_of(world, settings)
     first = settings.position(start)
     mission = _mission(settings, goal)
     planner = RecedingHorizonPlanner(
@@ -185,7 +188,7 @@ def certify(
         Certificates of all plans; `holds` says whether every one is proven.
 
     """
-    obstacles = motion.obstacles if world is None else obstacles_of(world)
+    obstacles = motion.obstacles if world is None else obstacles_of(world, motion.loop)
     proven = [
         _again(piece, lambda problem: _changed(problem, obstacles, bounds))
         for certificate in motion.certificates
@@ -194,10 +197,10 @@ def certify(
     return MotionProof(tuple(proven))
 
 
-def obstacles_of(world: World) -> Obstacles:
-    """Return obstacles by name in the base frame."""
+def obstacles_of(world: World, settings: LoopFile) -> Obstacles:
+    """Return obstacles by name in the base frame; None: those that the loop file names."""
     if world is None:
-        return Obstacles.of({})
+        return settings.obstacles()
     return Obstacles.of(world if isinstance(world, Mapping) else read_world(str(world)))
 
 

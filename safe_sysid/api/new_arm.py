@@ -13,13 +13,14 @@ import numpy as np
 
 from safe_sysid.api.arms import load_arm
 from safe_sysid.api.loop_file import LoopFile, read_loop
-from safe_sysid.api.motion import obstacles_of, resting_problem
+from safe_sysid.api.motion import resting_problem
 from safe_sysid.api.robot_description import described_on, is_topic
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.errors import BoundError, ConfigError, ModelError
 from safe_sysid.export.new_arm_files import write_new_arm
 from safe_sysid.export.new_arm_loop import IDEAL
 from safe_sysid.model.arm import Arm
+from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.description.described_arm import (
     DescribedArm,
     NewArmSettings,
@@ -186,7 +187,7 @@ def standing_share(loop: LoopFile, poses: int) -> StandingShare:
     reasons: Counter[str] = Counter()
     for pose in drawn:
         try:
-            problem = resting_problem(loop, pose, obstacles_of({}))
+            problem = resting_problem(loop, pose, Obstacles.of({}))
             horizon = replace(problem.horizon, intervals=PARTS)
             certificate = ReachableSet.certify_center(replace(problem, horizon=horizon))
         except BoundError as error:

@@ -94,8 +94,9 @@ class SimulatedRun(ShownAsText):
 
     def __str__(self) -> str:
         record = self.record
+        certified = f'{len(self.plans)} certified plans {self.obstacles.in_words}'
         lines = [
-            f'{self.loop.model.name}: {record.time[-1]:.1f} s, {len(self.plans)} certified plans, '
+            f'{self.loop.model.name}: {record.time[-1]:.1f} s, {certified}, '
             + (f'fault: {self.fault}' if self.fault else 'no fault'),
             f'  {"":4} {"lower":>10} {"nominal":>10} {"truth":>10} {"upper":>10}',
         ]
@@ -126,7 +127,7 @@ def simulate(
             None: nothing. What its prior excludes is refused.
         seconds: of simulated time at most [s].
         goal: joint positions [rad], (n,) of the task after learning; None: it only learns.
-        world: obstacles, as in `plan`.
+        world: obstacles, as in `plan`; None: those that the loop file names, `{}`: none.
         loop: settings; default: `config/loop/<arm>.yaml`.
         progress: called with the share done (0 to 1) and a sentence.
 
@@ -141,7 +142,7 @@ def simulate(
     held, longest = payload_from(payload), number('seconds', seconds, Range(above=0.0))
     settings.refuse_held(held)
     truth = bare if held is None else bare.with_payload(held)
-    obstacles, recorder = obstacles_of(world), LoopRecorder(settings.model, CLOCK)
+    obstacles, recorder = obstacles_of(world, settings), LoopRecorder(settings.model, CLOCK)
     watch = _Watch(recorder, longest, progress)
     _drive(settings, observing, truth, _planner(settings, obstacles, goal), watch)
     moments = recorder.moments

@@ -20,10 +20,12 @@ from safe_sysid.plan.path.leaving import is_clear, leaving_route
 from safe_sysid.plan.path.route import Follow, Route
 from safe_sysid.plan.path.rrt_connect import PathOutcome, PathQuery, PathSettings, find_path
 from safe_sysid.plan.path_task import PathTask
+from safe_sysid.plan.possible_payloads import exactly
 from safe_sysid.plan.purpose import Ahead
 from safe_sysid.plan.result import SearchFinding
 from safe_sysid.plan.search.nominal_check import NominalCheck
 from safe_sysid.plan.task_need import TooHeavyError
+from safe_sysid.reach.problem import Problem
 from safe_sysid.sets.interval import Interval
 from safe_sysid.trajectory.plan import Plan
 
@@ -341,8 +343,24 @@ class Mission:
         seconds = min(self._settings.route_seconds, ahead.budget.left)
         found = find_path(query, seconds, settings, ahead.budget.cancelled)
         if found.outcome is not PathOutcome.FOUND:
-            raise NoRouteError(str(found))
+            load = _load_to_blame(ahead.problem, query, found.outcome)
+            raise NoRouteError(f'{found}{load}')
         return Route(found.waypoints, self._model.limits.is_continuous)
+
+
+def _load_to_blame(problem: Problem, query: PathQuery, outcome: PathOutcome) -> str:
+    """How much may be held, where the arm alone could hold itself and with that it could not."""
+    place = {
+        PathOutcome.START_TOO_HEAVY: query.start,
+        PathOutcome.GOAL_TOO_HEAVY: query.goal,
+    }.get(outcome)
+    if place is None:
+        return ''
+    bounds, own = problem.bounds, problem.model.own_end_effector
+    alone = replace(problem, bounds=exactly(bounds, own)(0.0))
+    if np.any(NominalCheck(alone, CHECKS).standing_margins(place[None]) <= 0.0):
+        return ''
+    return f' with up to {bounds.end_effector_bounds.upper[0] - own[0]:.2f} kg held'
 
 
 def _log_width(estimate: ParameterEstimate) -> float:

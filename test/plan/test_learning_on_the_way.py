@@ -61,6 +61,17 @@ def test_what_does_not_get_narrower_is_not_learnt_for_ever():
         asked(mission, [RATHER_WIDE])
 
 
+def test_what_is_held_is_blamed_where_the_arm_alone_could_hold_itself():
+    mission = Mission(MODEL, LEVEL, MissionSettings(exciting=0))
+    ahead = ahead_of(prior(*RATHER_WIDE))
+    with pytest.raises(NoRouteError, match=r'torque limit with up to 6\.00 kg held$'):
+        mission.due(ahead)
+    limits = replace(MODEL.limits, torque=0.05 * MODEL.limits.torque)
+    weak = replace(ahead.problem, model=replace(MODEL, limits=limits))
+    with pytest.raises(NoRouteError, match='times its torque limit$'):
+        mission.due(replace(ahead, problem=weak, end=np.array([0.0, 0.5])))
+
+
 @pytest.mark.slow
 def test_a_payload_that_cannot_be_carried_is_refused_where_it_is_known():
     mission = Mission(MODEL, LEVEL, SETTINGS)

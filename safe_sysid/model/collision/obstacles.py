@@ -16,6 +16,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
+from safe_sysid.input_file import shortened
 from safe_sysid.model.collision.moving_box import SECOND, MovingBox
 from safe_sysid.sets.box import Box, box_distance
 from safe_sysid.sets.compiled import jit
@@ -24,6 +25,7 @@ from safe_sysid.sets.zonotope import Zonotope, half_space_distance
 
 BOX, ZONOTOPE = 0, 1
 FIXED = -1  # does not move
+NAMED = 3  # of those that a sentence lists
 
 
 class PackedObstacles(NamedTuple):
@@ -71,6 +73,15 @@ class Obstacles:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    @property
+    def in_words(self) -> str:
+        """Where something is that is among them."""
+        if not self.names:
+            return 'in an empty world'
+        count = f'{len(self)} obstacles' if len(self) > 1 else 'one obstacle'
+        named = ', '.join(shortened(name) for name in self.names[:NAMED])
+        return f'among {count} ({named}{", ..." if len(self) > NAMED else ""})'
 
     @cached_property
     def packed(self) -> PackedObstacles:

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.config import Finite, NotNegative, Settings
 from safe_sysid.errors import BoundError, ConfigError
 from safe_sysid.model.collision.arm_clearance import (
     CollisionScene,
@@ -28,6 +29,8 @@ from safe_sysid.sets.box import Box
 
 SLACK = 1e-9  # [m] by which a region is told larger than its walls leave room; many roundings
 SIDES = (('-', -1.0), ('+', 1.0))
+Vector3 = tuple[Finite, Finite, Finite]
+Edges = tuple[NotNegative, NotNegative, NotNegative]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +78,20 @@ class Region:
     def boxes(self) -> dict[str, Box]:
         """What others have to avoid: where its links may be, and its base."""
         return together({'reach': self.inside}, base_of(self.model.capsules))
+
+
+@dataclass(frozen=True)
+class RegionSettings(Settings):
+    """Box that no moving link leaves, along the axes of the base."""
+
+    center: Vector3 = (0.0, 0.0, 0.0)  # [m]
+    size: Edges = (0.0, 0.0, 0.0)  # [m] whole edges; 0: there is no such box
+
+    def of(self, model: RobotModel) -> Region:
+        """Return the same for an arm."""
+        if not any(self.size):
+            return Region.anywhere(model)
+        return Region.within(model, np.array(self.center), np.array(self.size))
 
 
 def reach_of(model: RobotModel) -> float:

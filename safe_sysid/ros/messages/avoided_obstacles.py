@@ -12,11 +12,11 @@ from rclpy.node import Node
 from visualization_msgs.msg import MarkerArray
 
 from safe_sysid.arrays import Array
-from safe_sysid.config import Angle, Finite, NotNegative, Positive, Settings
+from safe_sysid.config import Angle, Finite, Positive, Settings
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.collision.held_shapes import holds
 from safe_sysid.model.collision.named_boxes import together
-from safe_sysid.model.collision.region import Region
+from safe_sysid.model.collision.region import RegionSettings
 from safe_sysid.model.collision.world import read_world
 from safe_sysid.model.frame_tree import FrameTree
 from safe_sysid.model.placement import Placement
@@ -40,7 +40,6 @@ FETCH = 0.01  # [s] between two looks for what was shown
 
 Vector3 = tuple[Finite, Finite, Finite]
 Angles = tuple[Angle, Angle, Angle]
-Edges = tuple[NotNegative, NotNegative, NotNegative]
 
 
 @dataclass(frozen=True)
@@ -55,20 +54,6 @@ class CellSettings(Settings):
     def base(self) -> Placement:
         """The same as a placement."""
         return Placement(rotation_from_rpy(np.array(self.rpy)), np.array(self.position))
-
-
-@dataclass(frozen=True)
-class RegionSettings(Settings):
-    """Box that no moving link leaves, along the axes of the base."""
-
-    center: Vector3 = (0.0, 0.0, 0.0)  # [m]
-    size: Edges = (0.0, 0.0, 0.0)  # [m] whole edges; 0: there is no such box
-
-    def of(self, model: RobotModel) -> Region:
-        """Return the same for an arm."""
-        if not any(self.size):
-            return Region.anywhere(model)
-        return Region.within(model, np.array(self.center), np.array(self.size))
 
 
 @dataclass(frozen=True)

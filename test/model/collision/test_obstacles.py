@@ -54,3 +54,10 @@ def test_what_is_not_a_shape_is_refused():
 def test_obstacles_without_size_are_refused(size):
     with pytest.raises(BoundError, match='half sizes of a box'):
         Obstacles.of({'table': Box(np.zeros(3), np.array([1.0, size, 1.0]), np.eye(3))})
+
+
+def test_a_sentence_says_where_something_is_that_is_among_them():
+    assert NO_OBSTACLES.in_words == 'in an empty world'
+    assert Obstacles.of({'table': CUBE}).in_words == 'among one obstacle (table)'
+    many = Obstacles.of(dict.fromkeys('abcde', CUBE))
+    assert many.in_words == 'among 5 obstacles (a, b, c, ...)'
