@@ -15,7 +15,12 @@ from safe_sysid.config import Range
 from safe_sysid.model.payload import Payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.output_file import new_file
-from safe_sysid.simulate.excited_motion import SimulatedMotion, fourier_motion, measured_torque
+from safe_sysid.simulate.excited_motion import (
+    SimulatedMotion,
+    fourier_motion,
+    measured_torque,
+    within_limits,
+)
 
 PERIOD = 0.002  # [s] between samples
 LENGTHS = Range(above=0.0, at_most=1e4)  # [s]
@@ -37,7 +42,8 @@ def simulate_recording(
         path: of the file; columns `time`, `<joint>.position`, `.velocity`, `.effort`.
         arm: what `load_arm` returns or takes.
         payload: what it holds: a name such as `dumbbell_8lb`, a YAML file, or nothing.
-        motion: an excitation, or the length [s] of a random motion of all joints.
+        motion: an excitation, or the length [s] of a random motion of all joints,
+            within their limits of position and speed.
         torque_error: errors of torques are random, and at most this share of the torque.
         seed: of the random motion and errors.
 
@@ -48,7 +54,8 @@ def simulate_recording(
     if isinstance(motion, ExcitationResult):
         moved = SimulatedMotion(motion.time, motion.position, motion.velocity, motion.acceleration)
     else:
-        moved = fourier_motion(rng, model.n, number('motion', motion, LENGTHS), PERIOD)
+        free = fourier_motion(rng, model.n, number('motion', motion, LENGTHS), PERIOD)
+        moved = within_limits(free, model.limits)
     torque = measured_torque(truth, moved)
     errors = share * rng.uniform(-1.0, 1.0, torque.shape)
     write_recording(Path(path), truth, moved.t, (moved.q, moved.qd, torque / (1.0 + errors)))

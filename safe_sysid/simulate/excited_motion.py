@@ -11,8 +11,10 @@ from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.sensing import felt_parameters
+from safe_sysid.model.tree import JointLimits
 
 HARMONICS = 5
+USED = 0.95  # of a limit that a motion would exceed
 
 
 class SimulatedMotion(NamedTuple):
@@ -43,6 +45,20 @@ def fourier_motion(
         sine @ a - cosine @ b + rng.normal(size=n),
         (cosine * w) @ a + (sine * w) @ b,
         (cosine * w**2) @ b - (sine * w**2) @ a,
+    )
+
+
+def within_limits(motion: SimulatedMotion, limits: JointLimits) -> SimulatedMotion:
+    """Make smaller, and move, what of a motion is beyond limits of position or speed."""
+    lower, upper = limits.position_lower, limits.position_upper
+    low, high = motion.q.min(axis=0), motion.q.max(axis=0)
+    fastest = np.abs(motion.qd).max(axis=0)
+    share = np.minimum(np.minimum((upper - lower) / (high - low), limits.velocity / fastest), 1.0)
+    share = np.where(share < 1.0, USED * share, 1.0)
+    middle, half = 0.5 * (low + high), 0.5 * share * (high - low)
+    moved = np.clip(middle, lower + half, upper - half) - share * middle
+    return SimulatedMotion(
+        motion.t, share * motion.q + moved, share * motion.qd, share * motion.qdd
     )
 
 

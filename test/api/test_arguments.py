@@ -117,5 +117,17 @@ def test_a_closed_identifier_takes_nothing():
     assert np.all(identifier.lower <= identifier.upper)
 
 
+@pytest.mark.parametrize('seed', range(3))
+def test_a_simulated_arm_is_recorded_within_its_limits(tmp_path, seed):
+    arm = ss.load_arm('kinova_gen3')
+    ss.simulate_recording(tmp_path / 'x.csv', arm, motion=20.0, seed=seed)
+    rows = np.loadtxt(tmp_path / 'x.csv', delimiter=',', skiprows=1)
+    q, qd, limits = rows[:, 1:8], rows[:, 8:15], arm.model.limits
+    assert np.all((q >= limits.position_lower) & (q <= limits.position_upper))
+    assert np.all(np.abs(qd) <= limits.velocity)
+    steps = np.diff(q, axis=0) / np.diff(rows[:, :1], axis=0)
+    np.testing.assert_allclose(steps, 0.5 * (qd[1:] + qd[:-1]), atol=1e-4)
+
+
 def test_settings_of_a_recording_are_a_name_of_the_package():
     assert ss.RecordingSettings(payload_mass=6.0).payload_mass == 6.0
