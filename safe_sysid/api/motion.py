@@ -16,6 +16,7 @@ from safe_sysid.api.loop_file import LoopFile, read_loop
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.arrays import Array
 from safe_sysid.config import Range
+from safe_sysid.errors import BoundError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.collision.obstacles import Obstacles
@@ -159,7 +160,11 @@ def plan(
         settings.planner,
         own_cost=cost,
     )
-    planner.warm_up(first, settings.prior)
+    try:
+        planner.warm_up(first, settings.prior)
+    except BoundError as error:
+        nothing = f'{SearchOutcome.UNUSABLE.value}: {error}'
+        return CertifiedMotion(settings, obstacles, (), nothing, is_complete=False)
     walk = _Walk(planner, settings.prior, first)
     walk.go(time.monotonic() + until)
     complete = walk.result.outcome is SearchOutcome.NOTHING_DUE

@@ -200,6 +200,13 @@ def test_planning_says_why_there_is_no_motion():
     assert 'could not hold itself' in str(motion)
 
 
+def test_an_arm_without_a_bound_on_its_error_gets_a_motion_that_says_so():
+    start = np.array([0.0, 0.5, 0.0, -1.2, 0.0, 0.6, 0.0])
+    motion = ss.plan('lbr_med7', start, goal=start + 0.2, payload='dumbbell_4lb', seconds=5.0)
+    assert not motion.is_complete and motion.plans == ()
+    assert 'nothing can be planned: no bound on the tracking error of A2' in str(motion)
+
+
 @pytest.fixture(scope='module')
 def run():
     return ss.simulate('two_link', seconds=2.5)
