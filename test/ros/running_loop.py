@@ -18,7 +18,7 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 import yaml
 
-from safe_sysid.ros.messages.qos import EVERY_SAMPLE, HEALTH, STATE
+from safe_sysid.ros.messages.qos import EVERY_SAMPLE, STATE
 from safe_sysid.ros.process.distributions import single_threaded_executor
 from safe_sysid.ros.watch.health import heard_from
 from safe_sysid.share import share_directory
@@ -50,13 +50,14 @@ class Observer(Node):
         super().__init__('observer', namespace=namespace or None)
         self.samples, self.torques, self.modes, self.plans = [], [], [], []
         self.conditions = {}
+        self.causes = set()  # of all faults so far, however short
         self._requests = {}
         subscribe = self.create_subscription
         subscribe(JointState, 'joint_states', self.samples.append, EVERY_SAMPLE)
         subscribe(Float64MultiArray, 'torque_command', self.torques.append, EVERY_SAMPLE)
         subscribe(JointTrajectory, 'plan_in_force', self.plans.append, STATE)
         subscribe(String, 'mode', self._on_mode, EACH)
-        subscribe(DiagnosticArray, '/diagnostics', self._on_health, HEALTH)
+        subscribe(DiagnosticArray, '/diagnostics', self._on_health, EVERY_SAMPLE)
         self._executor = single_threaded_executor()
         self._executor.add_node(self)
         # who looks at another loop beside hears everything while either waits
@@ -71,6 +72,7 @@ class Observer(Node):
         for status in msg.status:
             heard = heard_from(status)
             self.conditions[heard.name.removeprefix('/')] = heard
+            self.causes |= set(filter(None, heard.figures.get('causes', '').split(', ')))
 
     def close(self):
         """Leave nothing behind that the tests to come would have to talk to."""
