@@ -50,7 +50,7 @@ class Observer(Node):
         super().__init__('observer', namespace=namespace or None)
         self.samples, self.torques, self.modes, self.plans = [], [], [], []
         self.conditions = {}
-        self.causes = set()  # of all faults so far, however short
+        self.heard_causes = set()  # of all faults so far, however short
         self._requests = {}
         subscribe = self.create_subscription
         subscribe(JointState, 'joint_states', self.samples.append, EVERY_SAMPLE)
@@ -72,7 +72,7 @@ class Observer(Node):
         for status in msg.status:
             heard = heard_from(status)
             self.conditions[heard.name.removeprefix('/')] = heard
-            self.causes |= set(filter(None, heard.figures.get('causes', '').split(', ')))
+            self.heard_causes |= set(filter(None, heard.figures.get('causes', '').split(', ')))
 
     def close(self):
         """Leave nothing behind that the tests to come would have to talk to."""

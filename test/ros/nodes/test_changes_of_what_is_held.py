@@ -171,7 +171,7 @@ def test_a_body_that_nobody_announced_is_noticed_and_the_loop_goes_on(tmp_path):
         assert loop.call('builtin_sim_bridge/grasp').success
         loop.wait(lambda: 'fault' in loop.modes, 'the change is noticed', COMPILING)
         said = loop.conditions
-        loop.wait(lambda: 'CHANGE_NOTICED' in loop.causes, 'it is named')
+        loop.wait(lambda: 'CHANGE_NOTICED' in loop.heard_causes, 'it is named')
         loop.wait(lambda: loop.modes[-1] == 'exciting', 'it goes on by itself', COMPILING)
         assert loop.modes[-3:] == ['fault', 'holding', 'exciting']
         assert said['supervisor'].figures['went on by itself'] == '1'
@@ -236,8 +236,8 @@ def test_a_finger_that_closes_in_motion_is_heard_from_its_driver(tmp_path):
         )
         report(0.8)
         loop.wait(lambda: 'fault' in loop.modes, 'it brakes', COMPILING)
-        loop.wait(lambda: 'CHANGE_NOTICED' in loop.causes, 'it is named')
-        assert 'SECOND_PUBLISHER' not in loop.causes
+        loop.wait(lambda: 'CHANGE_NOTICED' in loop.heard_causes, 'it is named')
+        assert 'SECOND_PUBLISHER' not in loop.heard_causes
         loop.wait(lambda: loop.modes[-1] == 'exciting', 'it goes on by itself', COMPILING)
         loop.wait(lambda: loop.mode == 'identified', 'it has learned', COMPILING)
         low, high = mass(loop)
