@@ -103,10 +103,9 @@ def payload_of(
     arm: Arm, nominal: Array, bounds: Interval, flange: str, known: ArmKnowledge
 ) -> Body:
     """Return what the last joint carries beyond `tip`, up to which all links are the arm's own."""
-    tip = arm.facts.tip
-    link = sum(bodies_up_to(tip, read_urdf(arm.urdf), arm.model).values(), np.zeros(10))
+    link = _up_to_tip(arm)
     there = float(arm.model.own_end_effector[0] - link[0])
-    contains = f'all that the last joint carries beyond the link {tip}'
+    contains = f'all that the last joint carries beyond the link {arm.facts.tip}'
     if there > SOME:
         contains += f', with {there:.3g} kg that the URDF has there'
     if arm.facts.gripper_in_tip:
@@ -116,12 +115,18 @@ def payload_of(
 
 def mounted_beyond(arm: Arm, flange: str) -> Array:
     """Return what the URDF has beyond `tip`, ten parameters about the frame of the flange."""
-    link = sum(bodies_up_to(arm.facts.tip, read_urdf(arm.urdf), arm.model).values(), np.zeros(10))
-    mounted = arm.model.own_end_effector - link
+    mounted = arm.model.own_end_effector - _up_to_tip(arm)
     if mounted[0] <= SOME:
         return np.zeros(10)
     there: Array = into_frame(arm.model.frames[flange]) @ mounted
     return there
+
+
+def _up_to_tip(arm: Arm) -> Array:
+    """Return the links from the last joint to `tip`, ten parameters about the joint."""
+    bodies = bodies_up_to(arm.facts.tip, read_urdf(arm.urdf), arm.model)
+    link: Array = sum(bodies.values(), np.zeros(10))
+    return link
 
 
 def object_of(
