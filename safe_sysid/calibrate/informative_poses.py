@@ -25,7 +25,7 @@ def informative_poses(
     """Return indices (count,) into candidates q (N, n), the most informative first."""
     if not 0 < count <= len(q):
         raise MeasurementError(f'{count} poses out of {len(q)}; 1 to {len(q)} can be chosen')
-    J = np.array([_slopes(model, row, marker, noise) for row in q])
+    J = _slopes(model, q, marker, noise)
     shown = _shown_directions(J)
     J = J @ shown
     information = FAINT * np.sum(J**2) / len(q) / shown.shape[1] * np.eye(shown.shape[1])
@@ -42,9 +42,9 @@ def informative_poses(
 
 
 def _slopes(model: RobotModel, q: Array, marker: Marker, noise: PoseNoise) -> Array:
-    """How a measured pose (6,) follows every number of the geometry, in units of its noise."""
+    """How poses measured at q (N, n) follow m numbers of the geometry, over noise, (N, 6, m)."""
     _, _, moves, turns = pose_derivatives(model, q, marker, chain_to(model.tree, model.layout.tip))
-    return np.vstack([moves / noise.position, turns / noise.rotation])
+    return np.concatenate([moves / noise.position, turns / noise.rotation], axis=1)
 
 
 def _shown_directions(J: Array) -> Array:

@@ -20,7 +20,7 @@ import scipy.linalg
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.calibrate.settings import PoseNoise
 from safe_sysid.errors import MeasurementError
-from safe_sysid.model.dynamics.forward_kinematics import joint_frames
+from safe_sysid.model.dynamics.forward_kinematics import frames_of_poses
 from safe_sysid.model.inertia import skew
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.tree import Tree
@@ -129,12 +129,13 @@ def seen_poses(fit: KinematicFit, q: Array) -> tuple[Array, Array]:
 
 def tip_poses(model: RobotModel, q: Array, marker: Marker) -> tuple[Array, Array]:
     """Rotation (N, 3, 3) and position (N, 3) of the marker at joint positions (N, n)."""
-    R, p = np.empty((len(q), 3, 3)), np.empty((len(q), 3))
-    for i, row in enumerate(q):
-        frames, origins = joint_frames(model, row)
-        R[i] = frames[model.layout.tip] @ marker.R
-        p[i] = origins[model.layout.tip] + frames[model.layout.tip] @ marker.p
-    return R, p
+    frames, origins = frames_of_poses(model, q)
+    return _marker_at(frames[:, model.layout.tip], origins[:, model.layout.tip], marker)
+
+
+def _marker_at(R: Array, p: Array, marker: Marker) -> tuple[Array, Array]:
+    """Rotation (N, 3, 3) and position (N, 3) of the marker where the tip's frame is at R, p."""
+    return R @ marker.R, p + R @ marker.p
 
 
 def chain_to(tree: Tree, joint: int) -> list[int]:
@@ -148,28 +149,31 @@ def chain_to(tree: Tree, joint: int) -> list[int]:
 def pose_derivatives(
     model: RobotModel, q: Array, marker: Marker, chain: list[int]
 ) -> tuple[Array, Array, Array, Array]:
-    """Pose of the marker, and how point (3, m) and rotation (3, m) follow every unknown."""
-    frames, origins = joint_frames(model, q)
+    """Poses of the marker at q (N, n), and how they follow every one of m unknowns.
+
+    Rotations (N, 3, 3) and points (N, 3), then the slopes of points and of rotations (N, 3, m).
+    """
+    frames, origins = frames_of_poses(model, q)
     tip = chain[-1]
-    R_tip = frames[tip] @ marker.R
-    p_tip = origins[tip] + frames[tip] @ marker.p
+    R_tip, p_tip = _marker_at(frames[:, tip], origins[:, tip], marker)
+    base, none = np.broadcast_to(np.eye(3), R_tip.shape), np.zeros_like(R_tip)
     moves, turns = [], []
     for i in chain:
         up = int(model.tree.parent[i])
-        below = np.eye(3) if up < 0 else frames[up]
+        below = base if up < 0 else frames[:, up]
         still = below @ model.tree.R_parent_joint[i]  # joint frame before the joint moves
         moves.append(below)  # of the origin
-        turns.append(np.zeros((3, 3)))
-        slid = model.tree.is_prismatic[i]
-        origin = origins[i] - (still @ model.tree.axis[i] * q[i] if slid else 0.0)
-        moves.append(-skew(p_tip - origin) @ still)  # of the orientation
+        turns.append(none)
+        slid = bool(model.tree.is_prismatic[i])
+        way = still @ model.tree.axis[i] * q[:, i, None] if slid else 0.0
+        moves.append(-skew(p_tip - origins[:, i] + way) @ still)  # of the orientation
         turns.append(still)
-        tilts = still @ _tilts(model.tree.axis[i], q[i], bool(slid))
-        moves.append(tilts if slid else -skew(p_tip - origins[i]) @ tilts)
-        turns.append(np.zeros((3, 2)) if slid else tilts)
-    moves += [frames[tip], np.zeros((3, 3))]
-    turns += [np.zeros((3, 3)), R_tip]
-    return R_tip, p_tip, np.hstack(moves), np.hstack(turns)
+        tilts = still @ _tilts(model.tree.axis[i], q[:, i], slid)
+        moves.append(tilts if slid else -skew(p_tip - origins[:, i]) @ tilts)
+        turns.append(none[..., :2] if slid else tilts)
+    moves += [frames[:, tip], none]
+    turns += [none, R_tip]
+    return R_tip, p_tip, np.concatenate(moves, axis=2), np.concatenate(turns, axis=2)
 
 
 def logarithm(R: Array) -> Array:
@@ -285,27 +289,24 @@ def _linearised(
 ) -> tuple[Array, Array]:
     """Weighted residuals (rows) and their derivative by all unknowns."""
     chain, noise = problem
-    rows, slopes = [], []
-    for k, q in enumerate(poses.q):
-        R_tip, p_tip, moves, turns = pose_derivatives(model, q, marker, chain)
-        if poses.R is None:
-            rows.append((p_tip - poses.p[k]) / noise.position)
-            slopes.append(moves / noise.position)
-            continue
-        Rz = poses.R[k]
-        error = logarithm(Rz.T @ R_tip)
-        inverse = _left_jacobian_inverse(error)
-        rows += [Rz.T @ (p_tip - poses.p[k]) / noise.position, error / noise.rotation]
-        slopes += [Rz.T @ moves / noise.position, inverse @ Rz.T @ turns / noise.rotation]
-    return np.concatenate(rows), np.concatenate(slopes)
+    R_tip, p_tip, moves, turns = pose_derivatives(model, poses.q, marker, chain)
+    off = p_tip - poses.p
+    if poses.R is None:
+        return off.ravel() / noise.position, moves.reshape(off.size, -1) / noise.position
+    back = poses.R.transpose(0, 2, 1)
+    error = np.array([logarithm(R) for R in back @ R_tip])
+    inverse = np.array([_left_jacobian_inverse(w) for w in error])
+    e = np.stack([(back @ off[:, :, None])[..., 0] / noise.position, error / noise.rotation], 1)
+    J = np.stack([back @ moves / noise.position, inverse @ back @ turns / noise.rotation], 1)
+    return e.ravel(), J.reshape(e.size, -1)
 
 
-def _tilts(axis: Array, q: float, slid: bool) -> Array:
-    """Rotation (or shift of a slider) by a change of the axis across itself, (3, 2)."""
-    across = _across(axis)
+def _tilts(axis: Array, q: Array, slid: bool) -> Array:
+    """Rotation (or shift of a slider) by a change of the axis across itself, (N, 3, 2)."""
+    across, angle = _across(axis), q[:, None, None]
     if slid:
-        return q * across
-    tilts: Array = np.sin(q) * across + (1.0 - np.cos(q)) * (skew(axis) @ across)
+        return angle * across
+    tilts: Array = np.sin(angle) * across + (1.0 - np.cos(angle)) * (skew(axis) @ across)
     return tilts
 
 

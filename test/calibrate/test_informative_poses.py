@@ -16,8 +16,8 @@ MARKER, NOISE = Marker(np.eye(3), np.array([0.05, 0.02, 0.1])), PoseNoise()
 def log_determinant(model, q):
     """Of the information about the 4 n + 6 combinations that poses show."""
     chain = chain_to(model.tree, model.layout.tip)
-    J = [pose_derivatives(model, row, MARKER, chain)[2:] for row in q]
-    rows = np.vstack([np.vstack([m / NOISE.position, t / NOISE.rotation]) for m, t in J])
+    _, _, moves, turns = pose_derivatives(model, q, MARKER, chain)
+    rows = np.vstack([*(moves / NOISE.position), *(turns / NOISE.rotation)])
     singular = np.linalg.svd(rows, compute_uv=False)[: 4 * model.n + 6]
     return 2.0 * np.sum(np.log(singular))
 

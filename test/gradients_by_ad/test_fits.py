@@ -109,7 +109,7 @@ def test_how_a_marker_follows_the_geometry(rng):
     p += cs.mtimes(R, marker.p + last[:3])
     R = cs.mtimes(R, cs.mtimes(marker.R, first_order(last[3:])))
     still = np.zeros(step.shape[0])
-    R_tip, p_tip, moves, turns = pose_derivatives(arm, q, marker, chain)
+    R_tip, p_tip, moves, turns = (x[0] for x in pose_derivatives(arm, q[None], marker, chain))
     near(p_tip, value_of(p, [step], still)[:, 0])
     near(R_tip, value_of(R, [step], still))
     near(moves, value_of(cs.jacobian(p, step), [step], still))
