@@ -39,6 +39,7 @@ from safe_sysid.trajectory.plan import Plan
 
 World = str | PathLike[str] | Mapping[str, Box | Zonotope] | None
 TRIES = 3  # searches in a row that find nothing, before planning ends
+NO_PLANS = 'the motion has no plans'
 LOOK = 0.02  # [s] between two times at which the planner is asked
 
 
@@ -67,6 +68,8 @@ class CertifiedMotion(ShownAsText):
 
     def desired(self, t: float) -> tuple[Array, Array, Array]:
         """Return position [rad], velocity and acceleration at a time [s], (n,) each."""
+        if not self.plans:
+            raise BoundError(f'{NO_PLANS}: {self.outcome}')
         begun = [plan for plan in self.plans if plan.start_time <= t]
         return (begun[-1] if begun else self.plans[0]).desired(max(t, self.plans[0].start_time))
 
@@ -106,16 +109,20 @@ class MotionProof(ShownAsText):
 
     @property
     def holds(self) -> bool:
-        """Whether every plan of the motion is proven."""
-        return all(certificate.holds for certificate in self.certificates)
+        """Whether every plan of the motion is proven; of one without plans nothing is."""
+        return bool(self.certificates) and all(each.holds for each in self.certificates)
 
     @property
     def smallest(self) -> Margin:
         """Margin that decides."""
+        if not self.certificates:
+            raise BoundError(NO_PLANS)
         failing = [c.smallest for c in self.certificates if not c.holds]
         return min(failing or [c.smallest for c in self.certificates], key=_share)
 
     def __str__(self) -> str:
+        if not self.certificates:
+            return f'not certified: {NO_PLANS}'
         verdict = 'certified' if self.holds else 'not certified'
         return f'{verdict}, smallest margin: {self.smallest}'
 

@@ -9,7 +9,7 @@ import pytest
 
 import safe_sysid as ss
 from safe_sysid.config import read_yaml, yaml_text
-from safe_sysid.errors import ConfigError, MeasurementError
+from safe_sysid.errors import BoundError, ConfigError, MeasurementError
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
@@ -205,6 +205,10 @@ def test_an_arm_without_a_bound_on_its_error_gets_a_motion_that_says_so():
     motion = ss.plan('lbr_med7', start, goal=start + 0.2, payload='dumbbell_4lb', seconds=5.0)
     assert not motion.is_complete and motion.plans == ()
     assert 'nothing can be planned: no bound on the tracking error of A2' in str(motion)
+    proof = ss.certify(motion)
+    assert not proof.holds and str(proof) == 'not certified: the motion has no plans'
+    with pytest.raises(BoundError, match='the motion has no plans: nothing can be planned'):
+        motion.sampled()
 
 
 @pytest.fixture(scope='module')

@@ -212,11 +212,12 @@ def assembled(setup: Setup, robot: SimulatedArm, mission: Mission) -> HandlingAr
 
 
 def seen_exactly(
-    unmodelled: float, creep: float = 0.0, period: float = PERIOD
+    unmodelled: float, creep: tuple[float, ...] = (0.0,), period: float = PERIOD
 ) -> ObservationSettings:
     """Return how rows are made: torques to `RATIO` and as promised, the rest exact.
 
-    Below a speed of `creep` [rad/s] a simulator need not have Coulomb friction.
+    Below speeds of `creep` [rad/s], by joint or one for all, a simulator need not have Coulomb
+    friction.
     """
     return ObservationSettings(
         round(WINDOW * PERIOD / period),
@@ -225,7 +226,7 @@ def seen_exactly(
         longest_step=1.5 * period,
         torque_signal='held_until',
         position_error=(0.0,),
-        velocity_error=(creep,),
+        velocity_error=creep,
     )
 
 

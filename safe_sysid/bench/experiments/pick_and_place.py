@@ -45,7 +45,7 @@ from safe_sysid.plan.search.best_plan import Budget, SearchSettings, stand_still
 from safe_sysid.reach.problem import Problem
 from safe_sysid.sets.interval import Interval
 from safe_sysid.simulate.drake import DrakeBody
-from safe_sysid.simulate.mujoco import MujocoBody
+from safe_sysid.simulate.mujoco import MujocoBody, creep_of
 from safe_sysid.simulate.rigid_body import RigidBody
 from safe_sysid.simulate.sensors import SensorSettings
 from safe_sysid.simulate.simulated_arm import ArmSettings, Dynamics, SimulatedArm
@@ -55,7 +55,6 @@ SIMULATORS = ('builtin', 'drake', 'mujoco')
 # of heavy ones show little if velocities are as uncertain as that.
 CREEPS = {'light': 1e-3, 'heavy': 2e-4}  # [rad/s]
 WHOLE = 6.0  # creeps from which on friction is Fc to 1e-5
-MUJOCO_CREEP = 1e-5  # [rad/s] below which a joint need not have its whole friction there
 UNMODELLED = 0.3  # [N m] deviation
 GRIPPER = 0.15  # [m]
 LEAST_FRICTION = 0.5  # [N m] that a gear has; where the file of an arm says less, it is unknown
@@ -131,7 +130,7 @@ def arm_in_cell(cell: Cell, draw: Draw) -> Found:
     """Return an arm at rest beside the place where it picks, its links at random."""
     rng = np.random.default_rng(draw.seed)
     arm = _calibrated(cell.arm)
-    bodies, creep = _bodies(draw.simulator, _is_light(arm))
+    bodies, creep = _bodies(draw.simulator, arm)
     heaviest = held_thing(cell, cell.slipping if draw.slips else cell.heaviest)
     error = GraspError(displaced=cell.slip + 0.01) if draw.slips else GraspError()
     model = holding_any(arm.model, [heaviest], error)
@@ -144,7 +143,7 @@ def arm_in_cell(cell: Cell, draw: Draw) -> Found:
     )
     prior = _with_body(arm.estimate, held)
     drives = np.asarray(arm.gains.torque_error) + LARGEST * UNMODELLED
-    gains = replace(arm.gains, torque_error=drives, sign_speed=creep)
+    gains = replace(arm.gains, torque_error=drives, sign_speed=max(creep))
     pick = np.array(cell.pick)
     standing = replace(at_rest(model, prior, pick, NO_OBSTACLES), gains=gains)
     across = np.append(rng.choice([-1.0, 1.0]) * ACROSS, np.zeros(model.n - 1))
@@ -187,12 +186,16 @@ def _is_light(arm: CalibratedArm) -> bool:
     return float(arm.estimate.theta[arm.model.layout.joint_entries('Ia')].min()) < LIGHT
 
 
-def _bodies(simulator: str, light: bool) -> tuple[Callable[[RobotModel], Dynamics], float]:
-    """Return dynamics, and the speed [rad/s] below which friction need not be whole."""
+def _bodies(
+    simulator: str, arm: CalibratedArm
+) -> tuple[Callable[[RobotModel], Dynamics], tuple[float, ...]]:
+    """Return dynamics, and the speeds [rad/s] below which friction need not be whole, or one."""
     if simulator == 'drake':
-        creep = CREEPS['light' if light else 'heavy']
-        return partial(DrakeBody, creep=creep), WHOLE * creep
-    return (MujocoBody, MUJOCO_CREEP) if simulator == 'mujoco' else (RigidBody, 0.0)
+        creep = CREEPS['light' if _is_light(arm) else 'heavy']
+        return partial(DrakeBody, creep=creep), (WHOLE * creep,)
+    if simulator == 'mujoco':
+        return MujocoBody, tuple(creep_of(arm.model, arm.estimate.bounds).tolist())
+    return RigidBody, (0.0,)
 
 
 def _with_body(estimate: ParameterEstimate, held: HeldNext) -> ParameterEstimate:
