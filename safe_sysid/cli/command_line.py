@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 import sys
 from typing import Any, NoReturn
 
 WRONG_USE = 2
+ARMS = {'.urdf', '.xacro', '.yaml'}  # files that describe one
 
 
 class CommandLine(argparse.ArgumentParser):
@@ -40,8 +42,17 @@ class CommandLine(argparse.ArgumentParser):
         """End where words are left that no option has taken."""
         if not words:
             return
-        guesses = _guess(words[0].partition('=')[0], self._options())
-        self.error(f"'{words[0]}' is not understood{guesses}")
+        self.error(f"'{words[0]}' is not understood{self._meant(words[0])}")
+
+    def _meant(self, word: str) -> str:
+        """Guess at an option, or at an arm that is asked for in the other way."""
+        name = word.partition('=')[0]
+        places = [x.metavar for x in self._actions if not x.option_strings]
+        if name == '--robot' and 'ROBOT' in places:
+            return '; the arm is ROBOT, without an option before it'
+        if '--robot' in self._options() and Path(word).suffix in ARMS:
+            return f"; did you mean '--robot {word}'?"
+        return _guess(name, self._options())
 
     def _is_unknown(self, word: str) -> bool:
         name = word.partition('=')[0]

@@ -34,6 +34,7 @@ from safe_sysid.export.new_arm_loop import (
 from safe_sysid.model.arm import STOPS_WITHIN
 from safe_sysid.model.description.described_arm import COMMAND, TORQUE, DescribedArm
 from safe_sysid.model.description.first_pose import first_pose
+from safe_sysid.model.friction import units
 from safe_sysid.model.payload import Payload
 from safe_sysid.output_file import filled_folder, write_text
 from safe_sysid.report.html_page import html_of
@@ -116,27 +117,34 @@ def settings_text(arm: DescribedArm) -> str:
         'joints:',
     ]
     doubted = {doubt.name: doubt for doubt in arm.doubts if doubt.rule.startswith('friction')}
-    for figures in arm.figures:
-        joint = facts.joints[figures.name]
+    for figures, slides in zip(arm.figures, arm.model.tree.is_prismatic, strict=True):
         doubt = doubted.get(figures.name)
         friction = f'placeholder in URDF ({doubt.value}): unknown' if doubt else 'URDF; 0: unknown'
-        lines += [
-            f'  {as_key(figures.name)}:',
-            f'    coulomb: {joint.coulomb!r} # [N m] {friction}',
-            f'    viscous: {joint.viscous!r} # [N m s/rad] likewise',
-            '    armature: 0.0 # [kg m^2] unknown, no URDF has it; a calibration finds it',
-            '    offset: 0.0 # [N m] unknown',
-            f'    torque_limit: {joint.torque_limit!r} # [N m] effort of the URDF, or given',
-            f'    acceleration_limit: {round(joint.acceleration_limit, 6)!r} # [rad/s^2] assumed: '
-            f'full speed within {STOPS_WITHIN} s',
-            f'    encoder_resolution: {joint.encoder_resolution!r} # [rad] '
-            + ('assumed: 12 bits' if joint.encoder_resolution else 'unknown'),
-            '    effort_sign: 1 # assumed: check it on the arm',
-            '    effort_scale: 1.0 # [N m per unit] '
-            + ('unknown: currents' if arm.kind == 'current' else 'assumed'),
-        ]
+        lines += _joint_lines(arm, figures.name, friction, units(bool(slides)))
     lines += [*_signal_lines(arm), *_held_lines(facts.held), *_collision_lines(arm)]
     return '\n'.join(lines) + '\n'
+
+
+def _joint_lines(arm: DescribedArm, name: str, friction: str, units: tuple[str, ...]) -> list[str]:
+    """Return the figures of a joint; `units` are those of its friction."""
+    joint, (torque, viscous, armature, _) = arm.facts.joints[name], units
+    position = 'rad' if torque == 'N m' else 'm'
+    step = joint.encoder_resolution
+    return [
+        f'  {as_key(name)}:',
+        f'    coulomb: {joint.coulomb!r} # [{torque}] {friction}',
+        f'    viscous: {joint.viscous!r} # [{viscous}] likewise',
+        f'    armature: 0.0 # [{armature}] unknown, no URDF has it; a calibration finds it',
+        f'    offset: 0.0 # [{torque}] unknown',
+        f'    torque_limit: {joint.torque_limit!r} # [{torque}] effort of the URDF, or given',
+        f'    acceleration_limit: {round(joint.acceleration_limit, 6)!r} # [{position}/s^2] '
+        f'assumed: full speed within {STOPS_WITHIN} s',
+        f'    encoder_resolution: {step!r} # [{position}] '
+        + ('assumed: 12 bits' if step else 'unknown'),
+        '    effort_sign: 1 # assumed: check it on the arm',
+        f'    effort_scale: 1.0 # [{torque} per unit] '
+        + ('unknown: currents' if arm.kind == 'current' else 'assumed'),
+    ]
 
 
 def _signal_lines(arm: DescribedArm) -> list[str]:
@@ -148,7 +156,7 @@ def _signal_lines(arm: DescribedArm) -> list[str]:
             'sensing:',
             '  torque:',
             f'    ratio: {as_list(torque.ratio)} # assumed (kind: {arm.kind})',
-            f'    absolute: {as_list(torque.absolute)} # [N m] assumed (kind: {arm.kind})',
+            f'    absolute: {as_list(torque.absolute)} # [N m or N] assumed (kind: {arm.kind})',
             f'  assumed: [{", ".join(facts.sensing.assumed)}] # take out what you have put right',
         ]
     if arm.kind in COMMAND and facts.actuation is not None:

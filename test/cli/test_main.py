@@ -116,6 +116,8 @@ def ended(words):
         (['identify', 'README.md', '--robot', 'kinva'], "no robot 'kinva'; did you mean 'kinova"),
         (['excite', 'my/arm.urdf'], "there is no file 'my/arm.urdf' (looked for from /"),
         (['calibrate', 'README.md', '--robot', 'arm.urdf'], "there is no file 'arm.urdf'"),
+        (['doctor', 'my/arm.urdf'], "did you mean '--robot my/arm.urdf'?"),
+        (['excite', '--robot', 'two_link'], 'the arm is ROBOT, without an option before it'),
         (['replay', 'no_bag'], "there is no 'no_bag' in /"),
         (['identify', 'README.md', '--robt', 'two_link'], "did you mean '--robot'?"),
         (['run', 'builtin_sim', '--robot', 'kinvoa'], "did you mean 'kinova_gen3'? The"),

@@ -126,6 +126,15 @@ def test_a_start_in_contact_is_called_so(tmp_path):
     assert 'is in contact' in files['report'].read_text(encoding='utf-8')
 
 
+def test_figures_of_a_joint_that_slides_have_its_units(tmp_path):
+    _, files = write_new_arm(tmp_path, a_lift(0.104), None, is_forced=False)
+    text = files['settings'].read_text(encoding='utf-8')
+    for figure in ('torque_limit: 90.0 # [N]', 'offset: 0.0 # [N]', 'armature: 0.0 # [kg]'):
+        assert figure in text
+    assert 'acceleration_limit: ' in text and '# [m/s^2] assumed' in text
+    assert '[rad' not in text and '[N m]' not in text
+
+
 def test_the_prior_has_the_payload_in_any_hand_that_the_loop_takes_for_possible():
     """A light payload on a heavy link, of which much is unknown where its figures are 0."""
     found = arm()
