@@ -7,7 +7,7 @@ import os
 import signal
 
 import pytest
-from ros.ending_loop import ending_loop
+from ros.ending_loop import BRIDGE, ending_loop
 from ros.faulty_loop import ROOMY
 from ros.running_loop import observed, running
 
@@ -58,7 +58,9 @@ def test_a_signal_at_any_moment_brings_the_arm_to_rest(tmp_path, number, moment)
 @pytest.mark.parametrize('node', KILLED)
 def test_the_arm_comes_to_rest_when_a_process_dies_and_nobody_waits_for_another(tmp_path, node):
     """Ctrl-C follows at once, before the dead one is back."""
-    with ending_loop(tmp_path, '--record', str(tmp_path / 'bag')) as loop:
+    # each sample that nobody answers takes seconds, so the guard has to act after a few of them
+    soon = {f'{BRIDGE}__guard__max_age': 0.1}
+    with ending_loop(tmp_path, '--record', str(tmp_path / 'bag'), **soon) as loop:
         loop.wait_for_motion(0.8)
         os.kill(loop.pid(node), signal.SIGKILL)
         loop.signal()
