@@ -92,7 +92,7 @@ def _limits(found: PayloadDifference) -> Section:
     )  # fmt: skip
     return Section(
         'What limits the intervals',
-        'Shares of the variance, then half-widths by cause.',
+        'Shares of the variance by residuals, then half-widths by cause.',
         tables=(Table(columns, rows),),
         sentences=(f'To halve the interval of the mass: {found.next_recording}.',),
     )

@@ -163,7 +163,7 @@ def as_table(given: IdentifiedDifference) -> str:
 
 
 def _limits(found: PayloadDifference, i: int) -> str:
-    """Return shares of the variance of a parameter."""
+    """Return shares of the variance of a parameter that is by what the model leaves out."""
     if found.statistical is None:
         return ''
     of = found.statistical.shares
@@ -206,7 +206,7 @@ def _rows(found: PayloadDifference) -> list[str]:
     given = {name: bounds for name, bounds in kinds.items() if bounds is not None}
     rows = [f'  {"":4} {"nominal":>9} ' + ' '.join(f'{name:>21}' for name in given)]
     if found.statistical is not None:
-        rows[0] += '         limited by noise / friction / links'
+        rows[0] += '         limited, but for the unit, by noise / friction / links'
     for i, (name, unit) in enumerate(zip(LABELS, UNITS, strict=True)):
         pairs = [f'{b.lower[i]:10.4f} {b.upper[i]:10.4f}' for b in given.values()]
         doubt = _limits(found, i) + ('' if found.determined[i] else '  NOT DETERMINED')
