@@ -2,6 +2,7 @@
 
 import ast
 from functools import cache
+import gc
 from pathlib import Path
 import re
 
@@ -24,6 +25,14 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 def named(path):
     return path.relative_to(ROOT).as_posix()
+
+
+@pytest.fixture(autouse=True, scope='module')
+def trees_are_kept():
+    """Looking for garbage among syntax trees takes three times as long as making them."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @cache
