@@ -13,6 +13,8 @@ A plan is taken over at its start, if
     the mode lets plans follow each other, and since it last changed one that stands still has
     begun: what was told for the mode before is not wanted any more.
 
+A plan that is told later replaces those told before that begin no earlier than it.
+
 Otherwise the plan in force stays, and ends at rest. So nobody has to be trusted: a planner that
 was started again, or works with something else than this arm does, is not followed.
 """
@@ -61,9 +63,15 @@ class PlanSuccession:
         self.refusal = ''  # why the last plan that was due was not taken over
 
     def offer(self, plan: Plan) -> None:
-        """Offer a plan that may take over at its start."""
-        others = [p for p in self._waiting if p.start_time != plan.start_time]
-        self._waiting = sorted([*others, plan], key=lambda p: p.start_time)
+        """Offer a plan that may take over at its start, in place of all that begin no earlier.
+
+        Those go on from what it replaces, and need not be wanted any more: where an obstacle has
+        appeared the arm stops before them, perhaps where they would begin.
+        """
+        if self.in_force is not None and plan.start_time <= self.in_force.start_time:
+            return  # the one in force, told again
+        before = [p for p in self._waiting if p.start_time < plan.start_time]
+        self._waiting = [*before, plan]
 
     def reset(self) -> None:
         """Forget all plans; for when the arm does not follow any."""
@@ -85,8 +93,6 @@ class PlanSuccession:
         """Plan to follow at time t [s], if there is any."""
         while self._waiting and self._waiting[0].start_time <= t:
             plan = self._waiting.pop(0)
-            if self.in_force is not None and plan.start_time <= self.in_force.start_time:
-                continue  # the one in force, told again
             self.refusal = self._refusal_of(plan, t, measurement, estimate)
             if self.refusal == UNSEEN:  # it stands still, and begins once the arm was seen
                 self._waiting.insert(0, plan)

@@ -296,7 +296,7 @@ def _refusal(now: Supervision, signal: Signal, situation: Situation) -> str:
     if signal in STARTS and situation.is_payload_pending:
         return f'{signal.value} has to wait until the identifier has taken new_payload'
     if signal in WAITS_FOR_REST and not situation.at_rest:
-        return f'{signal.value} has to wait until the arm is at rest'
+        return f'{signal.value} has to wait until the arm is at rest and its plan is over'
     return ''
 
 

@@ -56,12 +56,33 @@ def test_nothing_is_followed_before_there_is_a_plan(succession):
 def test_a_plan_takes_over_at_its_start_and_not_before(succession):
     first = standing(0.0)
     second = moving(1.0, first)
-    succession.offer(second)
     succession.offer(first)
+    succession.offer(second)
     assert followed(succession, 0.0) is first
     assert followed(succession, 0.999) is first
     assert followed(succession, 1.0) is second
     assert followed(succession, 99.0) is second
+
+
+@pytest.mark.parametrize('first_begins', [0.0, 0.1])
+def test_a_stop_replaces_what_was_told_before_and_would_go_on_from_it_as_well(
+    succession, first_begins
+):
+    """Where the arm stands, a stop ends just where the plan begins that it is a stop from."""
+    first = standing(first_begins)
+    succession.offer(first)
+    assert (followed(succession, 0.0) is first) == (first_begins == 0.0)
+    succession.offer(moving(1.0, first))
+    stop = plan(0.5, Bezier(AT, REST, REST, 0.2))
+    succession.offer(stop)
+    assert followed(succession, first_begins) is first
+    assert followed(succession, 0.5) is stop
+    assert followed(succession, 1.0) is stop
+    succession.offer(first)  # told again, to somebody who came late
+    onward = moving(1.5, stop)
+    succession.offer(onward)
+    succession.offer(stop)
+    assert followed(succession, 1.5) is onward
 
 
 def test_the_first_plan_stands_still_and_may_come_late(succession):
