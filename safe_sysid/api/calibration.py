@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from safe_sysid.api.arms import ArmLike, load_arm
-from safe_sysid.api.recordings import Recording, recording_choice
+from safe_sysid.api.recordings import Recording, recording_choices, some_choices
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.calibrate.calibration import Calibration, calibrate
 from safe_sysid.calibrate.effort_check import EffortError
@@ -113,9 +113,9 @@ def _silent(share: float, detail: str = '') -> None:
 
 
 def calibrate_arm(
-    recordings: Sequence[Recording],
+    recordings: Recording | Iterable[Recording],
     arm: ArmLike,
-    validate: Sequence[Recording] = (),
+    validate: Recording | Iterable[Recording] = (),
     settings: CalibrationSettings | None = None,
     progress: Callable[[float, str], None] | None = None,
     gains: str | PathLike[str] | None = None,
@@ -143,9 +143,9 @@ def calibrate_arm(
     known = None if gains is None else read_gains(Path(gains), loaded.model.layout.joint_names)
     loaded = loaded if known is None else known.of(loaded)
     tell(0.1, 'reading')
-    choices = [recording_choice(each) for each in (*recordings, *validate)]
-    fitted = recorded(choices[: len(recordings)], loaded)
-    judged = recorded(choices[len(recordings) :], loaded)
+    choices = some_choices('recordings', recordings)
+    judging = recording_choices('validate', validate)
+    fitted, judged = recorded(choices, loaded), recorded(judging, loaded)
     chosen = settings or calibration_settings()
     remarks = fitted.remarks + judged.remarks
     tell(0.3, f'{fitted.seconds:.0f} s')
@@ -155,7 +155,9 @@ def calibrate_arm(
         raise error.about(remarks) from error
     empty = tuple(
         EmptyRecording(choice.path.name, sha256_of(choice.path), logs)
-        for choice, logs in zip(choices, fitted.recordings + judged.recordings, strict=True)
+        for choice, logs in zip(
+            choices + judging, fitted.recordings + judged.recordings, strict=True
+        )
     )
     judge = (judged.logs or fitted.logs)[-1].in_time(chosen.torque_delay)
     return CalibrationResult(loaded, found, judge, remarks, empty, known)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from safe_sysid.api.arms import ArmLike, load_arm
-from safe_sysid.api.recordings import Recording, recording_choice
+from safe_sysid.api.recordings import Recording, recording_choices, some_choices
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.calibrate.closed_chain_calibration import ClosedChainCalibration, calibrated
 from safe_sysid.calibrate.recorded_motion import recorded
@@ -59,9 +59,9 @@ class ClosedChainResult(ShownAsText):
 
 
 def calibrate_closed_chain(
-    recordings: Sequence[Recording],
+    recordings: Recording | Iterable[Recording],
     arm: ArmLike,
-    validate: Sequence[Recording] = (),
+    validate: Recording | Iterable[Recording] = (),
     settings: ClosedChainSettings | None = None,
     progress: Callable[[float, str], None] | None = None,
 ) -> ClosedChainResult:
@@ -95,8 +95,9 @@ def calibrate_closed_chain(
         )
     if progress is not None:
         progress(0.1, 'reading')
-    fitted = recorded([recording_choice(each) for each in recordings], loaded)
-    judged = recorded([recording_choice(each) for each in validate], loaded)
+    judging = recording_choices('validate', validate)
+    fitted = recorded(some_choices('recordings', recordings), loaded)
+    judged = recorded(judging, loaded)
     if progress is not None:
         progress(0.3, f'{fitted.seconds:.0f} s')
     chain = ClosedChain(loaded.model, loaded.facts.closed_chain)

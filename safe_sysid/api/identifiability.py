@@ -9,6 +9,7 @@ from typing import Any
 
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.calibrate.closed_chain_identifiability import loop_sentences
+from safe_sysid.errors import ConfigError
 from safe_sysid.identifiability.examination import Question, examine
 from safe_sysid.identifiability.links import Identifiability
 from safe_sysid.output_file import write_text
@@ -56,6 +57,10 @@ def identifiable_parameters(
         ConfigError, ModelError: the files are missing or contradict themselves.
 
     """
+    if not isinstance(robot, str | PathLike):
+        raise ConfigError(
+            f'robot is of type {type(robot).__name__}, it has to be a name or a path'
+        )
     name = str(robot)
     answer = examine(name, question or Question())
     return IdentifiabilityResult(replace(answer, notes=(*answer.notes, *loop_sentences(name))))

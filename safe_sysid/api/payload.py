@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from safe_sysid.api.arguments import settings_or_default
 from safe_sysid.api.arms import ArmLike, load_arm
-from safe_sysid.api.recordings import Recording, recording_choice
+from safe_sysid.api.recordings import Recording, recording_choice, some_choices
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.arrays import Array
-from safe_sysid.errors import ConfigError
 from safe_sysid.identify.from_recording import IdentifiedRecording, identify_recording
 from safe_sysid.identify.identification import as_mapping, as_table
 from safe_sysid.identify.payload_in_frame import Body
@@ -96,10 +95,10 @@ class PayloadResult(ShownAsText):
             ConfigError: there are no bounds, or the format needs what is not determined.
 
         """
-        from safe_sysid.export.payload import write_determined, write_export
+        from safe_sysid.export.payload import written
 
-        write = write_export if undetermined == 'compact' else write_determined
-        write(form, Path(path), self.recorded.found, self.recorded.problem.arm)
+        found, arm = self.recorded.found, self.recorded.problem.arm
+        written(form, Path(path), found, arm, undetermined)
 
     def undetermined(self, form: str) -> list[str]:
         """Names of what a file of this format would say although the motion does not tell."""
@@ -144,7 +143,7 @@ def identify_payload(
     settings: RecordingSettings | None = None,
     progress: Progress | None = None,
     *,
-    empty: Recording | Sequence[Recording],
+    empty: Recording | Iterable[Recording],
 ) -> DifferenceResult: ...
 
 
@@ -154,7 +153,7 @@ def identify_payload(
     settings: RecordingSettings | None = None,
     progress: Progress | None = None,
     *,
-    empty: Recording | Sequence[Recording] = (),
+    empty: Recording | Iterable[Recording] | None = None,
 ) -> PayloadResult | DifferenceResult:
     """Identify what an arm holds from a recording of its motion.
 
@@ -179,14 +178,11 @@ def identify_payload(
     """
     known = settings_or_default(settings, RecordingSettings)
     choice = recording_choice(recording)
-    if isinstance(empty, RecordingChoice | str | PathLike):
-        empty = [empty]
-    if not isinstance(empty, Sequence):
-        raise ConfigError(f'empty is {empty!r}, it has to be a recording or a list of them')
+    without = None if empty is None else some_choices('empty', empty)
     loaded = load_arm(arm)
     check_open(loaded, 'identify')
-    if empty:
-        return _against_empty(choice, loaded, known, progress or _silent, empty)
+    if without is not None:
+        return _against_empty(choice, loaded, known, progress or _silent, without)
     refuse_unused_alone(known)
     return PayloadResult(identify_recording(loaded, choice, known, progress or _silent))
 
@@ -196,7 +192,7 @@ def _against_empty(
     arm: Arm,
     settings: RecordingSettings,
     progress: Progress,
-    empty: Sequence[Recording],
+    empty: Sequence[RecordingChoice],
 ) -> DifferenceResult:
     """Identify from what differs from recordings without the payload."""
     from safe_sysid.api.payload_difference import DifferenceResult
@@ -210,8 +206,7 @@ def _against_empty(
     identify = identify_difference if settings.sensor is None else identify_from_sensor
     if settings.poses:
         identify = identify_from_poses
-    without = [recording_choice(path) for path in empty]
-    return DifferenceResult(identify(arm, choice, without, settings, progress))
+    return DifferenceResult(identify(arm, choice, list(empty), settings, progress))
 
 
 def _silent(share: float, detail: str = '') -> None:

@@ -77,10 +77,10 @@ class DifferenceResult(ShownAsText):
         Comments have the statistical interval, or the guaranteed one where there is no other,
         and say which.
         """
-        from safe_sysid.export.payload import body_between, write_determined, write_export
+        from safe_sysid.export.payload import body_between, written
 
-        write = write_export if undetermined == 'compact' else write_determined
-        write(form, Path(path), body_between(form, self.recorded), self.recorded.arm)
+        body = body_between(form, self.recorded)
+        written(form, Path(path), body, self.recorded.arm, undetermined)
 
     def undetermined(self, form: str) -> list[str]:
         """Names of what a file of this format would say although the motion does not tell."""

@@ -28,7 +28,9 @@ from safe_sysid.model.rotation import roll_pitch_yaw
 UNIT = 30.0  # times as far apart as the description has them: points in another unit
 MOVING = 1e-6  # [m or rad] of a last step that is none of rounding
 FAR = 30.0  # times the noise that points are off beyond what arms bend and play
+TURNED = 0.5  # [rad] that no orientation is off which somebody measured
 CAUSES = 'joint positions may be in another unit, order or sense, or of another arm'
+ORDER = 'quaternions may be in another order than x, y, z, w, or of the inverse rotation'
 SMALLEST_GAP = 100.0  # between singular values, below which a rank means little
 
 
@@ -45,19 +47,19 @@ def fitted_geometry(
     arm: Arm, poses: TipPoses, noise: PoseNoise, marked: str | None, held_out: float
 ) -> FittedGeometry:
     """Fit of an arm whose marker is near the link `marked`; a share of the poses is held out."""
-    marker = _marker(arm, marked)
+    link = marked or arm.facts.tip
+    marker = _marker(arm.model, link)
     _check_unit(arm.model, poses, marker)
     fitted, held = _split(poses, held_out)
     found = kinematic_fit(arm.model, fitted, noise, marker)
-    figures = _figures(arm.model, found, fitted, held)
+    figures = _figures(arm.model, found, fitted, held) | _of_frames(found, link, marker)
     doubts = [figures['warning'], _doubt(found, figures, noise)]
     figures['warning'] = '; '.join(x for x in doubts if x is not None) or None
     return FittedGeometry(found.model, figures, figures['warning'])
 
 
-def _marker(arm: Arm, link: str | None) -> Marker:
-    model = arm.model
-    name = link or arm.facts.tip
+def _marker(model: RobotModel, name: str) -> Marker:
+    """Return the frame of a link as seen from the last joint."""
     if name not in model.frames:
         raise ConfigError(f"no link '{name}' for the marker, links are {list(model.frames)}")
     frame = model.frames[name]
@@ -124,11 +126,19 @@ def _figures(
     if len(held.q):
         figures |= _held_out(found, held)
     figures['joints'] = [_joint(found.model, model, i) for i in chain]
-    figures['marker_xyz_m'] = found.marker.p.tolist()
-    figures['marker_rpy_rad'] = roll_pitch_yaw(found.marker.R).tolist()
-    figures['frame_xyz_m'] = found.frame.p.tolist()
-    figures['frame_rpy_rad'] = roll_pitch_yaw(found.frame.R).tolist()
     return figures
+
+
+def _of_frames(found: KinematicFit, link: str, marked: Marker) -> dict[str, Any]:
+    """Where the marker is in the frame of a link, and the frame of measurements in the base."""
+    back = marked.R.T
+    return {
+        'marker_in': link,
+        'marker_xyz_m': (back @ (found.marker.p - marked.p)).tolist(),
+        'marker_rpy_rad': roll_pitch_yaw(back @ found.marker.R).tolist(),
+        'frame_xyz_m': found.frame.p.tolist(),
+        'frame_rpy_rad': roll_pitch_yaw(found.frame.R).tolist(),
+    }
 
 
 def _doubt(found: KinematicFit, figures: dict[str, Any], noise: PoseNoise) -> str | None:
@@ -137,6 +147,12 @@ def _doubt(found: KinematicFit, figures: dict[str, Any], noise: PoseNoise) -> st
         return (
             f'the fit has not settled after {found.steps} steps (the last one changed '
             f'{found.last_step:.2g} m or rad): {CAUSES}'
+        )
+    turned = figures.get('held_out_rotation_rms_deg', figures['residual_rotation_rms_deg'])
+    if np.radians(turned) > min(FAR * noise.rotation, TURNED):
+        return (
+            f'orientations are off by {turned:.3g} degrees rms, more than --rotation-noise '
+            f'({np.degrees(noise.rotation):.3g} degrees) can explain: {ORDER}; {CAUSES}'
         )
     off = figures.get('held_out_position_rms_mm', figures['residual_position_rms_mm'])
     times = 1e-3 * off / noise.position
@@ -159,8 +175,9 @@ def _held_out(found: KinematicFit, held: TipPoses) -> dict[str, Any]:
         'held_out_position_largest_mm': 1e3 * float(off.max()),
     }
     if held.R is not None:
-        turned = [np.linalg.norm(logarithm(a.T @ b)) for a, b in zip(held.R, R, strict=True)]
-        figures['held_out_rotation_largest_deg'] = float(np.degrees(max(turned)))
+        turned = np.degrees([np.linalg.norm(logarithm(x)) for x in held.R.transpose(0, 2, 1) @ R])
+        figures['held_out_rotation_rms_deg'] = float(np.sqrt(np.mean(turned**2)))
+        figures['held_out_rotation_largest_deg'] = float(turned.max())
     return figures
 
 

@@ -165,7 +165,7 @@ def handed_over(to: str, body: Body, asked: Asked) -> HandOver:
         raise ConfigError(f"nothing is handed over to '{to}'; there are {list(MAKERS)}")
     _check_frame(to, body.frame, asked.frame)
     made = MAKERS[to](body, asked)
-    told = tuple(comments(body, '').strip().splitlines())
+    told = tuple(comments(handed_on(body), '').strip().splitlines())
     return replace(made, sentences=(*(line.strip() for line in told), *made.sentences))
 
 

@@ -39,9 +39,21 @@ CONTROLLERS: dict[str, Callable[[Body], str]] = {
 
 def exported(form: str, found: Identification, arm: Arm) -> str:
     """Text of a file in this format; nothing is exported after a refusal."""
+    _check_form(form)
+    return _text(form, _body(form, found), arm)
+
+
+def written(form: str, path: Path, found: Identification | Body, arm: Arm, guesses: str) -> None:
+    """Write a file; what is not determined is refused (`refuse`), or of a `compact` body."""
+    if guesses not in GUESSES:
+        raise ConfigError(f"undetermined is '{guesses}', it has to be one of {list(GUESSES)}")
+    _check_form(form)
+    GUESSES[guesses](form, path, found, arm)
+
+
+def _check_form(form: str) -> None:
     if form not in FORMATS:
         raise ConfigError(f"no export '{form}', there are {list(FORMATS)}")
-    return _text(form, _body(form, found), arm)
 
 
 def _text(form: str, body: Body, arm: Arm) -> str:
@@ -117,3 +129,6 @@ def write_export(form: str, path: Path, found: Identification | Body, arm: Arm) 
     path.parent.mkdir(parents=True, exist_ok=True)
     body = found if isinstance(found, Body) else _body(form, found)
     write_text(path, _text(form, body, arm))
+
+
+GUESSES = {'refuse': write_determined, 'compact': write_export}

@@ -112,6 +112,12 @@ def test_what_is_not_determined_is_left_out_or_refused(identified, tmp_path):
     with pytest.raises(ConfigError, match='not determined.* Ixx'):
         identified.export('franka', tmp_path / 'payload.cpp')
     assert not (tmp_path / 'payload.cpp').exists()
+    for word in ('refuse', 'compact'):
+        with pytest.raises(ConfigError, match="no export 'sdf', there are"):
+            identified.export('sdf', tmp_path / 'new' / 'payload.sdf', word)
+    with pytest.raises(ConfigError, match="undetermined is 'Compact', it has to be one of"):
+        identified.export('ur', tmp_path / 'new' / 'payload.script', 'Compact')
+    assert not (tmp_path / 'new').exists()
 
 
 @pytest.mark.slow
@@ -148,6 +154,22 @@ def test_what_is_missing_is_named(tmp_path):
         ss.identify_payload(tmp_path / 'nothing.csv', 'kinova_gen3')
     with pytest.raises(ConfigError, match='loop file'):
         ss.plan('four_bar')
+    with pytest.raises(ConfigError, match='robot is of type Arm, it has to be a name or a path'):
+        ss.identifiable_parameters(ss.load_arm('two_link'))
+
+
+def test_no_recordings_are_not_no_argument_and_one_is_a_list_of_one(tmp_path):
+    """A pattern that finds nothing is no way to ask for something else."""
+    missing = str(tmp_path / 'nothing.csv')
+    with pytest.raises(ConfigError, match='empty has no recording in it'):
+        ss.identify_payload(missing, 'two_link', empty=tmp_path.glob('*.csv'))
+    with pytest.raises(ConfigError, match='recordings has no recording in it'):
+        ss.calibrate_arm([], 'two_link')
+    for one in (missing, tmp_path / 'nothing.csv', (x for x in [missing])):
+        with pytest.raises(MeasurementError, match=r'nothing\.csv'):
+            ss.calibrate_arm(one, 'two_link')
+    with pytest.raises(ConfigError, match='recordings is 3, it has to be a recording or a list'):
+        ss.calibrate_arm(3, 'two_link')
 
 
 GOAL = [0.4, 0.35, 0.2, 0.6, 2.8, 0.3, -1.0]

@@ -6,6 +6,7 @@ from tiers import slow_after
 
 from safe_sysid.bench.calibrate import misbuilt
 from safe_sysid.calibrate import kinematic_fit as kinematics
+from safe_sysid.calibrate.fitted_geometry import fitted_geometry
 from safe_sysid.calibrate.kinematic_fit import (
     Marker,
     TipPoses,
@@ -17,7 +18,9 @@ from safe_sysid.calibrate.kinematic_fit import (
 )
 from safe_sysid.calibrate.settings import PoseNoise
 from safe_sysid.errors import MeasurementError
+from safe_sysid.model.arm import arm_of
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.rotation import roll_pitch_yaw
 
 MED = RobotModel.named('lbr_med7')
 START = Marker(np.eye(3), np.array([0.05, 0.02, 0.1]))
@@ -172,3 +175,17 @@ def test_too_few_poses_are_refused(rng):
         kinematic_fit(MED, measured(MED, START, q, 'poses'), PoseNoise(), START)
     with pytest.raises(MeasurementError, match='60 joint positions need as many'):
         TipPoses(positions(MED, rng, 60), np.zeros((59, 3)), None)
+
+
+def test_the_marker_is_found_in_the_frame_of_the_link_that_it_is_on(rng):
+    arm = arm_of('kinova_gen3', None)
+    link = arm.model.frames['wrist_camera_link']
+    assert np.abs(link.R - np.eye(3)).max() > 0.5
+    R, p = exponential(rng.normal(size=3)), np.array([0.02, 0.05, 0.1])
+    marker = Marker(link.R @ R, link.p + link.R @ p)
+    q = rng.uniform(-2.0, 2.0, (40, 7))
+    seen = TipPoses(q, *reversed(tip_poses(arm.model, q, marker)))
+    figures = fitted_geometry(arm, seen, PoseNoise(), 'wrist_camera_link', 0.2).figures
+    assert figures['marker_in'] == 'wrist_camera_link'
+    assert figures['marker_xyz_m'] == pytest.approx(p.tolist(), abs=1e-6)
+    assert figures['marker_rpy_rad'] == pytest.approx(roll_pitch_yaw(R).tolist(), abs=1e-6)

@@ -295,6 +295,24 @@ def test_poses_of_another_arm_are_a_warning(tmp_path, rng, capsys):
     assert answer(capsys, *arguments, '--position-noise', '0.01')[0] == 0  # it is stated
 
 
+@pytest.mark.parametrize('order', [[3, 0, 1, 2], 'inverse'])
+def test_orientations_of_another_convention_are_a_warning(order, tmp_path, rng, capsys):
+    """Points are fitted as ever, and their noise is stated, so nothing else is off."""
+    model = RobotModel.named('lbr_med7')
+    q = rng.uniform(model.limits.position_lower, model.limits.position_upper, (75, 7))
+    R, p = tip_poses(model, q, Marker(np.eye(3), np.array([0.05, 0.02, 0.1])))
+    quaternions = Rotation.from_matrix(R).as_quat()
+    wrong = quaternions * [-1, -1, -1, 1] if order == 'inverse' else quaternions[:, order]
+    path = poses_file(tmp_path / 'poses.csv', q, p, wrong)
+    noise = ['--position-noise', '0.0005', '--rotation-noise', '0.03']
+    status, found = answer(capsys, 'calibrate-kinematics', path, '--robot', 'lbr_med7', *noise)
+    assert status == 1
+    assert 'quaternions may be in another order than x, y, z, w' in found['warning']
+    right = poses_file(tmp_path / 'right.csv', q, p, quaternions)
+    status, found = answer(capsys, 'calibrate-kinematics', right, '--robot', 'lbr_med7', *noise)
+    assert status == 0 and found['held_out_rotation_rms_deg'] < 1e-3
+
+
 def test_pose_files_that_can_not_be_used_are_refused(tmp_path, rng, capsys):
     q, p = rng.normal(size=(30, 7)), rng.normal(size=(30, 3))
     path = poses_file(tmp_path / 'a.csv', q, p, 2.0 * np.tile([0, 0, 0, 1.0], (30, 1)))

@@ -1,5 +1,6 @@
 """What is handed to drivers: their units, frames and orders, and nothing that is a guess."""
 
+from dataclasses import replace
 import json
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from safe_sysid.cli.main import main
 from safe_sysid.errors import ConfigError
+from safe_sysid.export import hand_over
 from safe_sysid.export.hand_over import Asked, body_of, handed_over
 from safe_sysid.model.inertia import from_mass_com_inertia
 
@@ -134,6 +136,16 @@ def test_a_franka_gets_columns():
     assert made.fields['load_inertia'] == pytest.approx(MOMENTS.T.ravel().tolist(), rel=1e-6)
     assert made.fields['center_of_mass'] == pytest.approx(COM.tolist())
     assert made.name == '/service_server/set_load'
+
+
+def test_what_is_said_of_an_inertia_is_what_is_told(monkeypatch):
+    """A thin body is handed on a little thicker."""
+    thicker = from_mass_com_inertia(np.array(3.6), COM, 1.01 * MOMENTS)
+    monkeypatch.setattr(hand_over, 'handed_on', lambda body: replace(body, nominal=thicker))
+    made = handed('franka', frame='fr3_link8')
+    (said,) = (each for each in made.sentences if each.startswith('inertia zz'))
+    assert made.fields['load_inertia'][8] == pytest.approx(1.01 * 0.012)
+    assert said.startswith('inertia zz about it [kg m^2]: 0.01212,')
 
 
 def test_a_script_is_a_secondary_program_with_the_transition():
