@@ -102,18 +102,23 @@ class GainSettings(Settings):
     sign_speed: NotNegative = 0.0  # [rad/s] up to this measured one it may point either way
 
     def gains(self, model: RobotModel) -> Gains:
-        """Gains for an arm whose actuators err as it says; one K_r counts for all joints."""
+        """Gains for an arm whose actuators err, and rub under load, as it says.
+
+        One K_r counts for all joints.
+        """
         n = model.n
         if len(self.K_r) not in (1, n):
             raise ConfigError(f'gains: K_r has {len(self.K_r)} entries; 1 or {n} are allowed')
+        drives = model.actuation
+        ratio, absolute = model.friction.with_load(drives.ratio, drives.absolute)
         return Gains(
             np.full(n, self.K_r),
             self.V_M,
             self.alpha,
             self.coulomb_speed,
             self.sign_speed,
-            model.actuation.absolute,
-            model.actuation.ratio,
+            absolute,
+            ratio,
         )
 
 

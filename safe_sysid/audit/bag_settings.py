@@ -60,15 +60,9 @@ def recorded_settings(texts: list[str]) -> RecordedSettings:
     K_r = said['gains.K_r']
     names = ('V_M', 'alpha', 'coulomb_speed', 'sign_speed')
     V_M, alpha, coulomb_speed, sign_speed = (float(said[f'gains.{name}']) for name in names)
-    gains = Gains(
-        np.full(model.n, K_r),
-        V_M,
-        alpha,
-        coulomb_speed,
-        sign_speed,
-        model.actuation.absolute,
-        model.actuation.ratio,
-    )
+    ratio, absolute = model.friction.with_load(model.actuation.ratio, model.actuation.absolute)
+    K = np.full(model.n, K_r)
+    gains = Gains(K, V_M, alpha, coulomb_speed, sign_speed, absolute, ratio)
     fineness = int(said['planner.intervals']), int(said['planner.degree'])
     duration = float(said['planner.duration'])
     seen = None

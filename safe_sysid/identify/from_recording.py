@@ -245,7 +245,9 @@ def identify_recording(
         payload=None if replayed.refused else problem.payload(settings.flange, estimate),
         assumptions=(
             *clock_sentences(replayed.solves_cut_short),
-            *assumptions(problem.observation, arm.model, problem.velocity_source),
+            *assumptions(
+                problem.observation, arm.model, problem.prior.bounds, problem.velocity_source
+            ),
             *problem.sensing,
             *beyond_rigid(settings),
             *sentences(arm.model, problem.known),

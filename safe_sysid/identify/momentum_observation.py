@@ -129,9 +129,13 @@ class ObservationSettings(Settings):
             return found
         return replace(found, zero=per_joint('zero_error', self.zero_error, model.n))
 
-    def torques(self, model: RobotModel) -> TorqueErrors:
-        """Errors of torques, and what is assumed of them."""
-        return torque_errors(model, self.torque_ratio, self.torque_error)
+    def torques(self, model: RobotModel, bounds: Interval | None = None) -> TorqueErrors:
+        """Errors of torques, and what is assumed of them.
+
+        Coulomb friction is anywhere within the bounds of all parameters, or that of theta.
+        """
+        coulomb = None if bounds is None else bounds.lower[model.layout.joint_entries('Fc')]
+        return torque_errors(model, self.torque_ratio, self.torque_error, coulomb)
 
 
 def per_joint(name: str, values: PerJoint, n: int) -> Array:
@@ -189,7 +193,7 @@ class MomentumObserver:
             )
         layout = model.layout
         columns = np.arange(layout.size)
-        torque = settings.torques(model)
+        torque = settings.torques(model, bounds)
         hidden = _not_in_torque(model, torque, settings)
         largest[hidden] = 0.0
         self._rule = Rule(

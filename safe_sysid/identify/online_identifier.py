@@ -156,7 +156,7 @@ class OnlineIdentifier:
         return DoubtedReadings(
             (errors.position, errors.velocity),
             float(armature),
-            coulomb + observation.torques(model).friction,
+            coulomb + observation.torques(model, bounds).friction,
             model.limits.acceleration,
         )
 

@@ -10,6 +10,7 @@ from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.sensing import TorqueErrors
+from safe_sysid.sets.interval import Interval
 
 
 def effort_sentences(arm: Arm) -> list[str]:
@@ -54,13 +55,13 @@ def clock_sentences(cut_short: int) -> list[str]:
 
 
 def assumptions(
-    settings: ObservationSettings, model: RobotModel, velocity_source: str
+    settings: ObservationSettings, model: RobotModel, prior: Interval, velocity_source: str
 ) -> list[str]:
     """A1 and A3 to A6 of the identifier with their figures; A2 is the prior."""
     position, velocity = settings.position_error, settings.velocity_error
     assert position is not None
     assert velocity is not None
-    torque = settings.torques(model)
+    torque = settings.torques(model, prior)
     return [
         'A1: the arm is a chain of rigid bodies with the kinematics of the URDF, and friction is '
         f'Coulomb, viscous, rotor inertia and offset{_beyond(torque)}; nothing touches it',

@@ -34,6 +34,15 @@ class DryFriction:
         """Share of the torque on a joint by which friction may be more or less (n,)."""
         return np.zeros(n) if self.facts.load is None else _per_joint('load', self.facts.load, n)
 
+    def with_load(self, ratio: Array, absolute: Array) -> tuple[Array, Array]:
+        """Return errors of a torque, share and amount (n,), with what load makes of friction.
+
+        Both are of a figure that is known, such as a reading m; the torque on the joint, of which
+        friction may be a share, is (1 + ratio) |m| + absolute at most.
+        """
+        load = self.load(len(ratio))
+        return ratio + load * (1.0 + ratio), absolute * (1.0 + load)
+
     def stribeck_speed(self, n: int) -> Array:
         """Speed at which what is above Coulomb friction is down to 1/e (n,) [rad/s]."""
         return _per_joint('stribeck_speed', self.facts.stribeck_speed, n)

@@ -105,9 +105,14 @@ def stated_stamp_way(model: RobotModel) -> Array:
 
 
 def torque_errors(
-    model: RobotModel, ratio: PerJoint | None = None, absolute: PerJoint | None = None
+    model: RobotModel,
+    ratio: PerJoint | None = None,
+    absolute: PerJoint | None = None,
+    coulomb: Array | None = None,
 ) -> TorqueErrors:
     """Errors of measured torques: those given, else what is stated of the arm.
+
+    `coulomb` is the least that Coulomb friction may be (n,) [N m]; None: that of theta.
 
     What is given is all there is: nothing is added for a low-pass, stamps, tilt and friction. With
     an absolute part alone the ratio is that of the arm.
@@ -125,8 +130,9 @@ def torque_errors(
     share, amount = _ratio_and_absolute(model, sentences)
     beyond = np.zeros(n)
     if has_rotors:
-        coulomb = model.layout.friction(model.theta)[0]
-        share, beyond = share + model.friction.load(n), model.friction.above_coulomb(coulomb)
+        least = model.layout.friction(model.theta)[0] if coulomb is None else coulomb
+        share, amount = model.friction.with_load(share, amount)
+        beyond = model.friction.above_coulomb(np.maximum(least, 0.0))
         if model.friction.facts.static is None or model.friction.facts.load is None:
             sentences.append(
                 'assumed, as nobody stated it: friction at rest, below the Stribeck speed and '

@@ -128,9 +128,10 @@ class DescribedSensors:
 
     def _errors_of_sensor(self) -> tuple[Array, Array]:
         """Ratio and amount of the sensor alone: the load's share of friction is in the arm."""
+        if not self._torque.has_rotors:
+            return self._torque.ratio, self._torque.absolute
         load = self._model.friction.load(self._model.n)
-        ratio = self._torque.ratio - (load if self._torque.has_rotors else 0.0)
-        return ratio, self._torque.absolute
+        return (self._torque.ratio - load) / (1.0 + load), self._torque.absolute / (1.0 + load)
 
     def _stamped(self, stamp: int) -> int:
         error = self._rng.uniform(-NEARLY, NEARLY) * self._torque.stamp

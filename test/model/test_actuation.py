@@ -7,12 +7,13 @@ import pytest
 
 from safe_sysid.config import from_mapping, parsed_yaml
 from safe_sysid.errors import ConfigError
-from safe_sysid.loop_settings import LoopSettings
+from safe_sysid.loop_settings import GainSettings, LoopSettings
 from safe_sysid.model.actuation import actuation_of
+from safe_sysid.model.dry_friction import DryFriction
 from safe_sysid.model.facts import ActuationFacts, facts_path, read_facts
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.sensing import torque_errors
-from safe_sysid.model.signal_facts import CommandFacts
+from safe_sysid.model.signal_facts import CommandFacts, DryFrictionFacts
 from safe_sysid.share import share_directory
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
 
@@ -33,6 +34,17 @@ def test_shipped_loops_make_room_for_what_their_arm_states(robot):
     assert 'torque_ratio' not in blocks['/**/identifier']['ros__parameters']['identifier']
     assert np.all(gains.torque_ratio >= torque_errors(settings.described()).ratio)
     assert np.all(gains.torque_error > 0.0)
+
+
+def test_friction_under_load_is_an_error_of_the_drives():
+    """A drive gives (1 + ratio) |u| + absolute at most, of which friction may take a share."""
+    model = RobotModel.named('two_link')
+    told, drives = GainSettings().gains(model), model.actuation
+    np.testing.assert_array_equal(told.torque_ratio, drives.ratio)
+    rubbing = replace(model, friction=DryFriction(DryFrictionFacts(load=(0.1, 0.0))))
+    told = GainSettings().gains(rubbing)
+    np.testing.assert_allclose(told.torque_ratio, drives.ratio + [0.1 * (1 + drives.ratio[0]), 0])
+    np.testing.assert_allclose(told.torque_error, drives.absolute * [1.1, 1.0])
 
 
 def test_where_nothing_is_stated_figures_are_wide_and_said():

@@ -80,9 +80,13 @@ def test_friction_at_rest_is_no_constant():
     model = RobotModel.named('two_link')
     more = {'static': (0.9, 0.3), 'load': (0.1,)}
     facts = replace(model.friction.facts, **more)
-    torque = torque_errors(replace(model, friction=replace(model.friction, facts=facts)))
+    loaded = replace(model, friction=replace(model.friction, facts=facts))
+    torque = torque_errors(loaded)
     np.testing.assert_allclose(torque.friction, [0.4, 0.0])
-    np.testing.assert_allclose(torque.ratio, 0.12)
+    np.testing.assert_allclose(torque.ratio, 0.02 + 0.1 * 1.02)  # of what is read
+    np.testing.assert_allclose(torque.absolute, 1.1 * torque_errors(model).absolute)
+    least = torque_errors(loaded, coulomb=np.array([0.2, -0.1]))
+    np.testing.assert_allclose(least.friction, [0.7, 0.3])
 
 
 def wild_motion(rng, limit, h, samples):

@@ -99,7 +99,7 @@ class LookedAt:
         self._test = ChangeTest(model, prior, observation.window, settings)
         self._origin: int | None = None  # [ns] of the first sample of all
         friction = prior.bounds[model.layout.joint_entries('Fc')].magnitude
-        self._torques = observation.torques(model)
+        self._torques = observation.torques(model, prior.bounds)
         self._friction = friction + self._torques.friction
         self._since = -1  # [ns] windows that began before are of the body before
         noise = settings.velocity_noise
