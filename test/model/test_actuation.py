@@ -43,7 +43,8 @@ def test_friction_under_load_is_an_error_of_the_drives():
     np.testing.assert_array_equal(told.torque_ratio, drives.ratio)
     rubbing = replace(model, friction=DryFriction(DryFrictionFacts(load=(0.1, 0.0))))
     told = GainSettings().gains(rubbing)
-    np.testing.assert_allclose(told.torque_ratio, drives.ratio + [0.1 * (1 + drives.ratio[0]), 0])
+    more = np.array([0.1 * (1.0 + drives.ratio[0]), 0.0])
+    np.testing.assert_allclose(told.torque_ratio, drives.ratio + more)
     np.testing.assert_allclose(told.torque_error, drives.absolute * [1.1, 1.0])
 
 
