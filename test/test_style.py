@@ -29,7 +29,7 @@ def named(path):
 
 @pytest.fixture(autouse=True, scope='module')
 def trees_are_kept():
-    """Looking for garbage among syntax trees takes three times as long as making them."""
+    """Looking for garbage among syntax trees takes longer than making them."""
     gc.disable()
     yield
     gc.enable()
