@@ -50,8 +50,15 @@ class Worker:
 
 
 def die_with_parent() -> None:
-    """End when the parent is killed, which then cannot ask to; at the start of a process."""
+    """End when the parent is killed, which then cannot ask to; right after a fork."""
     ctypes.CDLL(None).prctl(DIES_WITH_PARENT, signal.SIGTERM)
+
+
+def die_with(parent: int) -> None:
+    """Do the same in a process that began long ago, and may have lost its parent since."""
+    die_with_parent()
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def main() -> None:

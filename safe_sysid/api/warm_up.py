@@ -14,6 +14,7 @@ import hashlib
 import json
 import multiprocessing
 from multiprocessing.queues import Queue
+import os
 from pathlib import Path
 import queue
 import signal
@@ -24,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from safe_sysid.errors import SafeSysidError
-from safe_sysid.worker import die_with_parent
+from safe_sysid.worker import die_with
 
 ARM = 'kinova_gen3'  # kernels are the same for every arm
 SAMPLES = 300  # of a standing arm, which fill a window
@@ -97,7 +98,8 @@ def _compile(progress: Progress, expected: int) -> int:
     """Do all work; return how many kernels were compiled for it."""
     context = multiprocessing.get_context('spawn')
     done: Queue[str] = context.Queue()
-    processes = [context.Process(target=_do, args=(work, done), daemon=True) for work in WORK]
+    us = os.getpid()
+    processes = [context.Process(target=_do, args=(work, done, us), daemon=True) for work in WORK]
     count = 0
     try:
         for process in processes:
@@ -121,14 +123,11 @@ def _compile(progress: Progress, expected: int) -> int:
     return count
 
 
-def _do(work: tuple[Callable[[], None], ...], done: Queue[str]) -> None:
+def _do(work: tuple[Callable[[], None], ...], done: Queue[str], parent: int) -> None:
     """Do the work of one process, and report every kernel that it compiles."""
     from numba.core import event
 
-    die_with_parent()
-    parent = multiprocessing.parent_process()
-    if parent is None or not parent.is_alive():  # it was killed before that
-        return
+    die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the caller, who ends us
 
     class Listener(event.Listener):

@@ -9,7 +9,7 @@ import multiprocessing
 import os
 
 from safe_sysid.versions import cpu_count
-from safe_sysid.worker import die_with_parent
+from safe_sysid.worker import die_with
 
 
 @contextmanager
@@ -19,7 +19,7 @@ def trial_processes() -> Iterator[ProcessPoolExecutor]:
     os.environ[name] = '1'
     try:
         context = multiprocessing.get_context('spawn')
-        with ProcessPoolExecutor(cpu_count(), context, die_with_parent) as pool:
+        with ProcessPoolExecutor(cpu_count(), context, die_with, (os.getpid(),)) as pool:
             yield pool
     finally:
         os.environ.pop(name)

@@ -15,6 +15,22 @@ if __name__ == '__main__':
         time.sleep(1000.0)
 """
 
+LATE = """
+import os, time
+from safe_sysid.worker import die_with
+bench = os.getpid()
+if os.fork():
+    os._exit(0)
+while os.getppid() == bench:
+    time.sleep(0.001)
+die_with(bench)
+print('lives')
+"""
+
+
+def test_one_that_loses_its_bench_before_it_begins_ends():
+    assert not subprocess.check_output([sys.executable, '-c', LATE])
+
 
 def test_they_end_when_their_bench_is_killed(tmp_path):
     script = tmp_path / 'stuck.py'

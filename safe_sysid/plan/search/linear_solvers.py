@@ -42,6 +42,7 @@ def found(candidates: Sequence[str] = CANDIDATES) -> dict[str, str]:
         stderr=subprocess.DEVNULL,
         text=True,
         start_new_session=True,
+        preexec_fn=die_with_parent,  # who may be told to end while a solver hangs
     )
     try:
         said, _ = process.communicate(timeout=SECONDS)
@@ -73,7 +74,6 @@ def _solve_with_each(solvers: Sequence[str]) -> None:
     """Try each solver in a copy of this process, which has loaded Ipopt."""
     from safe_sysid.ipopt_library import cyipopt
 
-    die_with_parent()  # who may be told to end while a solver hangs
     tries = []
     for solver in solvers:
         process = os.fork()
