@@ -37,7 +37,7 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.uncertainty import Uncertainty
 from safe_sysid.parameter_files import by_full_name
 from safe_sysid.sets.interval import Interval
-from safe_sysid.track.described_sampling import described_sampling
+from safe_sysid.track.described_sampling import DescribedSampling, described_sampling
 from safe_sysid.track.gains import Gains
 from safe_sysid.track.seen_law import Sampling
 
@@ -180,11 +180,14 @@ class LoopSettings(Settings):
         calibrated = None if links is None else links.with_hand(hand)
         said = (x.sentence for x in (promised, links) if x is not None)
         more = (*described.sentences, *said)
-        if self.sampling == 'ideal':
-            ideal = (*model.actuation.sentences, IDEAL, *more)
-            return LoopArm(*known, None, ideal, calibrated)
-        seen = described_sampling(model, self.period)
+        seen = self.seen(model)
         return LoopArm(*known, seen.sampling, (*seen.sentences, *more), calibrated)
+
+    def seen(self, model: RobotModel) -> DescribedSampling:
+        """Return how certificates take an arm to be seen and moved, and what that assumes."""
+        if self.sampling == 'ideal':
+            return DescribedSampling(None, (*model.actuation.assumed, IDEAL))
+        return described_sampling(model, self.period)
 
     def with_all_shapes(self) -> RobotModel:
         """Return the arm with the shapes of all that it may hold, as certificates have it."""

@@ -135,6 +135,8 @@ def test_the_api_assumes_only_of_what_it_simulates():
     assert 'the simulated ur5e' in simulated_file.assumed.sentences[0]
     assert not real.prior.bounds.lower[armature].any() and real.assumed.sentences == ()
     assert simulated_file.simulator.period == 0.002
+    assert any('what acts on a joint is within' in text for text in real.sentences)
+    assert not [text for text in simulated_file.sentences if 'ratio, absolute' in text]
 
 
 def light(share):

@@ -34,7 +34,7 @@ from safe_sysid.plan.receding_horizon import PlannerSettings
 from safe_sysid.sets.interval import Interval
 from safe_sysid.share import share_directory
 from safe_sysid.simulate.sensors import SensorSettings
-from safe_sysid.track.described_sampling import described_sampling
+from safe_sysid.track.described_sampling import DescribedSampling
 from safe_sysid.track.gains import Gains
 from safe_sysid.track.seen_law import Sampling
 
@@ -59,7 +59,7 @@ class LoopFile:
     model: RobotModel  # with the shape of what the arm may hold
     prior: ParameterEstimate
     gains: Gains
-    sampling: Sampling | None  # how certificates take the arm to be seen; None: exactly
+    seen: DescribedSampling  # how certificates take the arm to be seen and moved
     planner: PlannerSettings
     mission: MissionSettings
     identifier: IdentifierSettings
@@ -70,6 +70,16 @@ class LoopFile:
     calibrated: CalibratedArm | None = None  # what a calibration knows of its links
     promised: tuple[str, ...] = ()  # what is taken of a calibration, and what that rests on
     prior_is_wrong: bool = False  # on purpose: what a simulated arm holds may be beyond it
+
+    @property
+    def sampling(self) -> Sampling | None:
+        """Sampling of certificates; None: exact."""
+        return self.seen.sampling
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What its certificates and bounds assume of the arm."""
+        return (*self.seen.sentences, *self.assumed.sentences, *self.promised)
 
     def position(self, given: Sequence[float] | Array | None) -> Array:
         """Return joint positions (n,) [rad]: those given, or where the simulators start."""
@@ -186,7 +196,7 @@ def _loop_of(
         model,
         _prior(common.prior, model, payload is not None),
         common.gains.gains(model),
-        None if common.sampling == 'ideal' else described_sampling(model, common.period).sampling,
+        common.seen(model),
         from_mapping(PlannerSettings, planner.get('planner', {}), f'{path}, planner'),
         from_mapping(MissionSettings, planner.get('mission', {}), f'{path}, mission'),
         from_mapping(IdentifierSettings, identifier.get('identifier', {}), f'{path}, identifier'),

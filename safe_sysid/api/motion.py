@@ -98,7 +98,7 @@ class CertifiedMotion(ShownAsText):
         if self.plans and self.own_cost is not None:
             times, states = self.sampled()
             lines.append(self.own_cost.figure(states, self.loop.prior.theta, times))
-        return '\n  '.join(lines)
+        return '\n  '.join([*lines, *self.loop.sentences])
 
 
 @dataclass(frozen=True, eq=False)

@@ -103,7 +103,7 @@ class SimulatedRun(ShownAsText):
         rows = zip(LABELS, UNITS, self.lower, self.nominal, self.truth, self.upper, strict=True)
         for name, unit, *values in rows:
             lines.append(f'  {name:4} ' + ' '.join(f'{x:10.4f}' for x in values) + f'  {unit}')
-        return '\n'.join([*lines, *self.loop.assumed.sentences, *self.loop.promised])
+        return '\n'.join([*lines, *self.loop.sentences])
 
 
 def simulate(

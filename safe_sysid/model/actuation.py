@@ -31,13 +31,13 @@ class Actuation:
 
     ratio: Array  # (n,)
     absolute: Array  # (n,) [N m]
-    is_stated: bool  # by the settings of the arm, not assumed
+    is_stated: bool  # by the settings of the arm, or of a loop for a simulated one
     bandwidth: Array  # (n,) [s] time constant by which it follows
     slew: Array  # (n,) [N m/s] at most by which the driver lets a command change
     hold: float | None  # [s] for which a torque acts; None: a period
     delay: tuple[float, float]  # [s] least and largest from a sample to its torque, beside
     delay_periods: tuple[float, float]  # as many periods
-    sentences: tuple[str, ...]  # what is assumed, and not stated
+    sentences: tuple[str, ...]  # what is assumed of when commands act, and not stated
 
     @staticmethod
     def exact(n: int) -> Actuation:
@@ -49,6 +49,18 @@ class Actuation:
     def error(self, torque: Array) -> Array:
         """Largest difference between a command and what acts [N m]."""
         return np.asarray(self.ratio * np.abs(torque) + self.absolute)
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """What is assumed of errors and times, and not stated."""
+        if self.is_stated:
+            return self.sentences
+        ratio, absolute = _range(100.0 * self.ratio), _range(self.absolute)
+        errors = (
+            f'assumed, as nobody stated it: what acts on a joint is within {ratio} % and '
+            f'{absolute} N m of its command (actuation: ratio, absolute)'
+        )
+        return (errors, *self.sentences)
 
     def held(self, period: float) -> float:
         """Time for which a torque acts [s]."""

@@ -41,7 +41,7 @@ class Arm:
         """Sentences on what is assumed of readings, a period apart [s], and of commands."""
         model = self.model
         readings = reading_errors(model, period).sentences
-        return (*readings, *torque_errors(model).sentences, *model.actuation.sentences)
+        return (*readings, *torque_errors(model).sentences, *model.actuation.assumed)
 
 
 def check_open(arm: Arm, command: str) -> None:

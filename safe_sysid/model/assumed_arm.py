@@ -85,7 +85,7 @@ class AssumedArm(Settings):
             return model
         ratio, absolute = _error(self.drives, model)
         said.append(f'what acts on a joint is {_within(self.drives, "its command")}')
-        drives = replace(model.actuation, ratio=ratio, absolute=absolute)
+        drives = replace(model.actuation, ratio=ratio, absolute=absolute, is_stated=True)
         return replace(model, actuation=drives)
 
     def _with_torque(self, model: RobotModel, said: list[str]) -> RobotModel:

@@ -43,6 +43,15 @@ class DryFriction:
         load = self.load(len(ratio))
         return ratio + load * (1.0 + ratio), absolute * (1.0 + load)
 
+    def assumed(self, error: str) -> tuple[str, ...]:
+        """Return what is assumed where friction is to be within an error, and nobody states it."""
+        if self.facts.static is not None and self.facts.load is not None:
+            return ()
+        return (
+            'assumed, as nobody stated it: friction at rest, below the Stribeck speed and under '
+            f'load differs from Coulomb and viscous friction by no more than {error}',
+        )
+
     def stribeck_speed(self, n: int) -> Array:
         """Speed at which what is above Coulomb friction is down to 1/e (n,) [rad/s]."""
         return _per_joint('stribeck_speed', self.facts.stribeck_speed, n)

@@ -133,12 +133,9 @@ def torque_errors(
         least = model.layout.friction(model.theta)[0] if coulomb is None else coulomb
         share, amount = model.friction.with_load(share, amount)
         beyond = model.friction.above_coulomb(np.maximum(least, 0.0))
-        if model.friction.facts.static is None or model.friction.facts.load is None:
-            sentences.append(
-                'assumed, as nobody stated it: friction at rest, below the Stribeck speed and '
-                'under load differs from Coulomb and viscous friction by no more than the error '
-                f'of the torque ({_remedy(model)}: friction)'
-            )
+        sentences += model.friction.assumed(
+            f'the error of the torque ({_remedy(model)}: friction)'
+        )
     return TorqueErrors(
         share,
         amount,

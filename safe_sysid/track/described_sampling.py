@@ -28,6 +28,8 @@ WINDOW = 0.05  # [s]
 SPARE = 8  # readings that are kept beside those of a window
 ALIKE = 'all joints follow commands with the same time constant, at most that of actuation'
 
+OF_DRIVES = 'the error of the drives (friction: static, load)'
+
 
 @dataclass(frozen=True, eq=False)
 class DescribedSampling:
@@ -40,7 +42,7 @@ class DescribedSampling:
 def described_sampling(model: RobotModel, period: float) -> DescribedSampling:
     """Return the sampling for a period [s] of the loop, or a refusal that says why not."""
     _refuse_what_is_not_covered(model, period)
-    sentences = list(model.actuation.sentences)
+    sentences = [*model.actuation.assumed, *model.friction.assumed(OF_DRIVES)]
     least, largest = model.actuation.delays(period)
     step = 2.0 * read_error(model, sentences)
     stamp, tilt = stamp_error(model, sentences), tilt_error(model, sentences)
@@ -48,7 +50,7 @@ def described_sampling(model: RobotModel, period: float) -> DescribedSampling:
     if model.actuation.held(period) == 0.0 and not (
         largest or stamp or tilt or step.any() or zero.any() or model.actuation.bandwidth.any()
     ):
-        return DescribedSampling(None, ())
+        return DescribedSampling(None, tuple(sentences))
     slow = float(model.actuation.bandwidth.max(initial=0.0))
     older = 2.0 * OLDER * model.limits.torque if slow else 0.0 * zero
     if slow:

@@ -7,18 +7,23 @@ import pytest
 
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.actuation import Actuation
+from safe_sysid.model.dry_friction import DryFriction
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.model.signal_facts import SensingFacts
+from safe_sysid.model.signal_facts import DryFrictionFacts, SensingFacts
 from safe_sysid.track.described_sampling import described_sampling
 
 PERIOD = 0.002
+
+
+RUBS = DryFriction(DryFrictionFacts(static=(0.0,), load=(0.0,)))
 
 
 def stated(drives=None, **facts):
     model = RobotModel.named('kinova_gen3')
     sensors = replace(model.sensors, sensing=SensingFacts(**facts))
     drives = replace(Actuation.exact(model.n), **(drives or {}))
-    return replace(model, sensors=sensors, actuation=drives, gravity_tilt=facts.get('tilt'))
+    tilt = facts.get('tilt')
+    return replace(model, sensors=sensors, actuation=drives, gravity_tilt=tilt, friction=RUBS)
 
 
 def test_what_is_stated_counts():
@@ -35,14 +40,21 @@ def test_what_is_stated_counts():
 
 
 def test_what_nobody_stated_is_wide_and_said():
-    model = stated()
+    model = replace(stated({'is_stated': False}), friction=DryFriction())
     bare = replace(model.sensors, encoder_resolution=np.zeros(model.n), sensing=SensingFacts())
     found = described_sampling(replace(model, sensors=bare), PERIOD)
     s = found.sampling
     assert (s.step >= 5e-4).all() and (s.zero >= 1e-3).all()
     assert s.stamp >= 5e-5 and s.tilt >= 1e-3
     said = ' '.join(found.sentences)
-    for word in ('encoders of all joints', 'zero_error', 'stamps', 'gravity_tilt'):
+    for word in (
+        'encoders of all joints',
+        'zero_error',
+        'stamps',
+        'tilt',
+        'ratio, absolute',
+        'load',
+    ):
         assert word in said
 
 
