@@ -90,10 +90,11 @@ class Calibration:
         if not far.size:
             return said
         names, held = self.columns.layout.joint_names, self.validation
+        of = ['N' if slides else 'N m' for slides in self.drives.slides]
         each = ', '.join(
-            f'{names[j]} {held.rms[j]:.3g} N m ({100 * held.relative_by_joint[j]:.0f} % of its '
-            f'torque; noise and uncertainty of the fit explain {self.expected[j]:.3g} N m, '
-            f'{self.validation_base.rms[j]:.3g} N m without physical limits)'
+            f'{names[j]} {held.rms[j]:.3g} {of[j]} ({100 * held.relative_by_joint[j]:.0f} % of '
+            f'its torque; noise and uncertainty of the fit explain {self.expected[j]:.3g} {of[j]}, '
+            f'{self.validation_base.rms[j]:.3g} {of[j]} without physical limits)'
             for j in far
         )
         sentence = (

@@ -15,7 +15,7 @@ import numpy as np
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.uncertainty import FitUncertainty
-from safe_sysid.model.friction import LABELS, UNITS
+from safe_sysid.model.friction import LABELS, units
 from safe_sysid.model.robot_model import RobotModel
 
 STANDING = 3.0  # times creep: tanh is 0.995 there
@@ -30,17 +30,19 @@ class DriveKnowledge:
     """Figures of the drives and what speaks against each."""
 
     names: tuple[str, ...]
-    figures: Array  # (3, n) Coulomb [N m], viscous [N m s/rad], armature [kg m^2]
+    figures: Array  # (3, n) Coulomb [N m], viscous [N m s/rad], armature [kg m^2]; of a joint
+    # that slides: [N], [N s/m], [kg]
     deviation: Array  # (3, n) in the same units; 0 where a figure only shows in a combination
-    speed: Array  # (n,) [rad/s] largest that was recorded
-    creep: float  # [rad/s]
+    speed: Array  # (n,) [rad/s, m/s] largest that was recorded
+    slow: Array  # (n,) [rad/s, m/s] up to which a joint as good as stands
+    slides: AnyArray  # (n,) joints that do not turn
     scale: Array  # (3, n) figures that take the whole torque limit
     behind_gear: bool  # torques are measured there: no figure of drives is written at all
 
     @property
     def standing(self) -> AnyArray:
         """Joints that hardly moved, (n,)."""
-        slow: AnyArray = self.speed < STANDING * self.creep
+        slow: AnyArray = self.speed < STANDING * self.slow
         return slow
 
     @property
@@ -57,13 +59,14 @@ class DriveKnowledge:
         said = []
         if self.unknown[:, self.standing].any():
             each = ', '.join(
-                f'{self.names[j]} ({self.speed[j]:.2g} rad/s at most)'
+                f'{self.names[j]} ({self.speed[j]:.2g} of {STANDING * self.slow[j]:.2g} '
+                f'{"m/s" if self.slides[j] else "rad/s"})'
                 for j in np.flatnonzero(self.standing)
             )
             said.append(
-                f'hardly moved: {each}; below {STANDING * self.creep:.2g} rad/s ({STANDING:g} '
-                'times creep) nothing tells friction and armature of a joint. The files have 0 '
-                'for them, which counts as unknown. Record a motion of every joint'
+                f'hardly moved: {each}; below {STANDING:g} times creep nothing tells friction and '
+                'armature of a joint. The files have 0 for them, which counts as unknown. Record '
+                'a motion of every joint'
             )
         small = self.unknown & ~self.standing
         if small.any():
@@ -77,7 +80,8 @@ class DriveKnowledge:
     def _said(self, kind: int, joint: int) -> str:
         figure, deviation = self.figures[kind, joint], self.deviation[kind, joint]
         around = f' +- {deviation:.2g}' if deviation > 0.0 else ''
-        return f'{self.names[joint]}.{LABELS[kind]} {figure:.2g}{around} {UNITS[kind]}'
+        unit = units(bool(self.slides[joint]))[kind]
+        return f'{self.names[joint]}.{LABELS[kind]} {figure:.2g}{around} {unit}'
 
 
 def drive_knowledge(
@@ -113,7 +117,8 @@ def knowledge_of_joints(
         figures=found[0],
         deviation=found[1],
         speed=speed,
-        creep=columns.creep,
+        slow=columns.slow(model)[joints],
+        slides=model.tree.is_prismatic[joints],
         scale=np.array([torque, torque / velocity, torque / acceleration]),
         behind_gear=model.sensors.sensing.torque.sensor == 'link',
     )

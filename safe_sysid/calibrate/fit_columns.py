@@ -13,6 +13,7 @@ from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.parameters import ParameterLayout
 from safe_sysid.model.robot_model import RobotModel
 
+SLIDING = 1.0 / 3.0  # [m/rad] of the speed of a joint that turns: as slow for one that slides
 COUPLED = ('coupled_Fc', 'coupled_Fv', 'coupled_Ia')
 
 
@@ -25,7 +26,7 @@ class FitColumns:
     """
 
     layout: ParameterLayout
-    creep: float  # [rad/s] sign(v) is taken as tanh(v / creep)
+    creep: float  # [rad/s] of joints that turn
     couplings: tuple[tuple[int, int], ...] = ()
     stribeck_velocity: float | None = None  # [rad/s] v_s; None leaves this friction out
 
@@ -66,18 +67,26 @@ class FitColumns:
         """Factors of the columns for known parameters: what theta does not say is 0."""
         return np.concatenate([theta, np.zeros(self.size - self.layout.size)])
 
+    def slow(self, model: RobotModel) -> Array:
+        """Return the speed (n,) [rad/s, m/s] up to which a joint as good as stands.
+
+        The sign of a velocity v is taken as tanh(v / slow).
+        """
+        return np.where(model.tree.is_prismatic, SLIDING, 1.0) * self.creep
+
     def regressor(self, model: RobotModel, q: Array, qd: Array, qdd: Array) -> Array:
         """Y with Y x = torque, (N, n) -> (N, n, size)."""
         n, samples = model.n, len(q)
         Y = np.zeros((samples, n, self.size))
         Y[:, :, : self.layout.size] = standard_regressor(model, q, qd, qdd)
         joints, coulomb = np.arange(n), self.layout.joint_entries('Fc').start
-        direction = np.tanh(qd / self.creep)
+        slow = self.slow(model)
+        direction = np.tanh(qd / slow)
         Y[:, joints, coulomb + joints] = direction
         column = self.layout.size
         for a, b in self.couplings:
             rate = qd[:, a] + qd[:, b]
-            motor = [np.tanh(rate / self.creep), rate, qdd[:, a] + qdd[:, b]]
+            motor = [np.tanh(rate / slow[b]), rate, qdd[:, a] + qdd[:, b]]
             Y[:, a, column : column + 3] = Y[:, b, column : column + 3] = np.stack(motor, -1)
             column += 3
         if self.stribeck_velocity is not None:

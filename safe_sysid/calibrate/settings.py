@@ -29,7 +29,7 @@ class CalibrationSettings(Settings):
     """Choices of a calibration; config/calibration.yaml explains each."""
 
     cutoff: Positive = 10.0  # [Hz] low-pass on both sides of the fit
-    creep: Positive = 0.003  # [rad/s] below, a joint counts as standing
+    creep: Positive = 0.003  # [rad/s] below, a joint counts as standing; sliding, at a third
     outlier: Positive = 4.0  # residuals beyond so many standard deviations are left out
     prior_weight: NotNegative = 1.0  # pull towards the description, in units of noise
     held_out: Share = 0.4  # share of each recording that judges the fit; 0 for other recordings

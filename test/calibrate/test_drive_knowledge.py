@@ -19,10 +19,12 @@ KNOWN = DriveKnowledge(
     figures=np.array([[2.0, 1.0], [1.0, 2.0], [0.1, 0.2]]),
     deviation=np.array([[0.1, 0.1], [0.1, 0.1], [0.01, 0.0]]),
     speed=np.array([1.0, 0.5]),
-    creep=0.003,
+    slow=np.array([0.003, 0.003]),
+    slides=np.array([False, False]),
     scale=np.array([[10.0, 10.0], [5.0, 5.0], [1.0, 1.0]]),
     behind_gear=False,
 )
+SLIDING = {'slow': np.array([0.003, 0.001]), 'slides': np.array([False, True])}
 NOTHING = np.zeros((3, 2), dtype=bool)
 
 
@@ -34,7 +36,11 @@ def test_what_is_well_known_stays():
 @pytest.mark.parametrize(
     ('changes', 'unknown', 'words'),
     [
-        ({'speed': np.array([1.0, 0.008])}, [(0, 1), (1, 1), (2, 1)], 'b (0.008 rad/s at most)'),
+        ({'speed': np.array([1.0, 0.008])}, [(0, 1), (1, 1), (2, 1)], 'b (0.008 of 0.009 rad/s)'),
+        ({'speed': np.array([1.0, 0.002]), **SLIDING}, [(0, 1), (1, 1), (2, 1)],
+         'b (0.002 of 0.003 m/s)'),
+        ({'figures': KNOWN.figures * [[1.0, 1.0], [1.0, 1e-9], [1.0, 1.0]], **SLIDING}, [(1, 1)],
+         'b.Fv 2e-09 +- 0.1 N s/m'),
         ({'figures': KNOWN.figures * [[1.0, 1.0], [1e-9, 1.0], [1.0, 1.0]]}, [(1, 0)],
          'a.Fv 1e-09 +- 0.1 N m s/rad'),
         ({'deviation': KNOWN.deviation * [[1.0, 1.0], [1.0, 1.0], [6.0, 1.0]]}, [(2, 0)],

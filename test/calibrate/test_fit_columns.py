@@ -1,5 +1,7 @@
 """Columns of a fit give the torque of Pinocchio, of a coupled motor and of Stribeck friction."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -18,6 +20,14 @@ def test_columns_give_the_torque_of_independent_inverse_dynamics(rng):
     assert columns.nominal(MODEL.theta) @ Y.reshape(-1, columns.size).T == pytest.approx(
         inverse_dynamics(MODEL, q, qd, qdd).ravel()
     )
+
+
+def test_a_joint_that_slides_stands_at_a_third_of_the_figure():
+    tree = MODEL.tree._replace(is_prismatic=np.array([False, True]))
+    model, still = replace(MODEL, tree=tree), np.zeros((1, 2))
+    Y = FitColumns(MODEL.layout, 0.003).regressor(model, still, np.array([[0.003, 0.001]]), still)
+    coulomb = MODEL.layout.joint_entries('Fc')
+    assert np.diag(Y[0, :, coulomb]) == pytest.approx(np.tanh([1.0, 1.0]))
 
 
 def test_a_coupled_motor_loads_both_joints(rng):
