@@ -93,8 +93,8 @@ class Calibration:
         of = ['N' if slides else 'N m' for slides in self.drives.slides]
         each = ', '.join(
             f'{names[j]} {held.rms[j]:.3g} {of[j]} ({100 * held.relative_by_joint[j]:.0f} % of '
-            f'its torque; noise and uncertainty of the fit explain {self.expected[j]:.3g} {of[j]}, '
-            f'{self.validation_base.rms[j]:.3g} {of[j]} without physical limits)'
+            f'its torque; noise and uncertainty of the fit explain {self.expected[j]:.3g} '
+            f'{of[j]}, {self.validation_base.rms[j]:.3g} {of[j]} without physical limits)'
             for j in far
         )
         sentence = (
