@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -25,13 +25,13 @@ from safe_sysid.model.motion_objective import MotionObjective, objective_of
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload
 from safe_sysid.plan.mission import Mission
+from safe_sysid.plan.proven_motion import proof_of
 from safe_sysid.plan.receding_horizon import RecedingHorizonPlanner
 from safe_sysid.plan.result import PlanResult, SearchOutcome
 from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.margin import Margin
 from safe_sysid.reach.problem import Problem
-from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.sets.box import Box
 from safe_sysid.sets.zonotope import Zonotope
 from safe_sysid.trajectory.bezier import Bezier
@@ -105,24 +105,25 @@ class CertifiedMotion(ShownAsText):
 class MotionProof(ShownAsText):
     """What could be proven of a motion in a world, for given bounds of the parameters."""
 
-    certificates: tuple[PlanCertificate, ...]
+    certificates: tuple[PlanCertificate, ...]  # of plans in their order
+    trouble: str = ''  # why there is none of the plans from another one on
 
     @property
     def holds(self) -> bool:
         """Whether every plan of the motion is proven; of one without plans nothing is."""
-        return bool(self.certificates) and all(each.holds for each in self.certificates)
+        return not self.trouble and all(each.holds for each in self.certificates)
 
     @property
     def smallest(self) -> Margin:
         """Margin that decides."""
         if not self.certificates:
-            raise BoundError(NO_PLANS)
+            raise BoundError(self.trouble)
         failing = [c.smallest for c in self.certificates if not c.holds]
         return min(failing or [c.smallest for c in self.certificates], key=_share)
 
     def __str__(self) -> str:
-        if not self.certificates:
-            return f'not certified: {NO_PLANS}'
+        if self.trouble:
+            return f'not certified: {self.trouble}'
         verdict = 'certified' if self.holds else 'not certified'
         return f'{verdict}, smallest margin: {self.smallest}'
 
@@ -191,22 +192,27 @@ def certify(
 ) -> MotionProof:
     """Prove a motion once more, in another world or for other bounds of the parameters.
 
+    What is proven is what its plans say that joints do, one plan after the other: what they were
+    certified for before does not count.
+
     Args:
         motion: what `plan` returned.
         world: obstacles instead of those it was planned among; None: the same.
         bounds: of all parameters of the arm (14 n); None: the same.
 
     Returns:
-        Certificates of all plans; `holds` says whether every one is proven.
+        Certificates of all plans; `holds` says whether every one is proven, `trouble` why one
+        cannot be.
 
     """
     obstacles = motion.obstacles if world is None else obstacles_of(world, motion.loop)
-    proven = [
-        _again(piece, lambda problem: _changed(problem, obstacles, bounds))
-        for certificate in motion.certificates
-        for piece in (certificate, *certificate.then)
-    ]
-    return MotionProof(tuple(proven))
+    if not motion.plans:
+        return MotionProof((), NO_PLANS)
+    loop, first = motion.loop, motion.plans[0]
+    resting = resting_problem(loop, first.curve.q0, obstacles)
+    planner = loop.planner
+    steps = replace(resting.horizon, intervals=planner.intervals, degree=planner.degree)
+    return MotionProof(*proof_of(motion.plans, replace(resting, horizon=steps), bounds))
 
 
 def obstacles_of(world: World, settings: LoopFile) -> Obstacles:
@@ -274,14 +280,6 @@ def _mission(settings: LoopFile, goal: Array | None) -> Mission:
     exciting = 1 if goal is None else 0
     chosen = replace(settings.mission, exciting=exciting)
     return Mission(settings.model, settings.goal(goal), chosen)
-
-
-def _changed(problem: Problem, obstacles: Obstacles, bounds: ParameterEstimate | None) -> Problem:
-    return replace(problem, obstacles=obstacles, bounds=bounds or problem.bounds)
-
-
-def _again(certificate: PlanCertificate, change: Callable[[Problem], Problem]) -> PlanCertificate:
-    return ReachableSet.certify_center(change(certificate.problem))
 
 
 def _share(margin: Margin) -> float:
