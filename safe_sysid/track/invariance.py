@@ -250,8 +250,9 @@ def _refusal(shell: Shell, best: Invariance | None, error: StateError) -> str:
         f'{part} {100.0 * size / best.sigma:.0f} %' for part, size in parts.items() if size > 0.0
     )
     return (
-        f'V_M = {shell.V_M:.3g} J is too small for what the law sees of the arm; least '
-        f'{_energy_for(shell, best):.3g} J. Of the error of its state are: {shares}'
+        f'V_M = {shell.V_M:.3g} J is too small for what the law sees of the arm; it '
+        f'takes {_energy_for(shell, best):.3g} J with the errors at this V_M, which grow with it, '
+        f'so that more may be needed, or smaller errors. Of the error of its state are: {shares}'
     )
 
 

@@ -70,7 +70,7 @@ def test_a_certificate_says_whether_readings_count_as_exact():
 
 
 def test_what_is_too_much_is_refused_with_what_would_do():
-    with pytest.raises(BoundError, match=r'too small .*; least 0\.\d+ J.* readings \d+ %'):
+    with pytest.raises(BoundError, match=r'too small .*; it takes 0\.\d+ J.* readings \d+ %'):
         ReachableSet.certify_center(problem(published(), bounds=known(0.05, 1.0)))
 
 

@@ -346,7 +346,7 @@ def test_torques_that_come_far_later_than_promised_break_it_and_are_noticed():
 def test_too_late_an_arm_is_refused_with_what_would_do():
     late = replace(SAMPLING, delay=0.01)
     with pytest.raises(
-        BoundError, match='too small for what the law sees of the arm; least'
+        BoundError, match='too small for what the law sees of the arm; it takes'
     ) as it:
         bounded(sampling=late)
     named = re.search(

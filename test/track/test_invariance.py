@@ -269,7 +269,7 @@ def test_a_refusal_names_the_shares_and_the_least_energy():
     with pytest.raises(BoundError, match='too small for what the law sees.*readings') as refused:
         invariance(Shell(0.0005), arm(), error)
     least = least_energy(Shell(0.0005), arm(), error)
-    assert f'least {least:.3g} J' in str(refused.value)
+    assert f'takes {least:.3g} J' in str(refused.value)
     assert 'is up to 4 ms old' in str(refused.value)
     assert invariance(Shell(1.001 * least), arm(), error).x < 1.0
     with pytest.raises(BoundError):
