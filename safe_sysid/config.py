@@ -14,6 +14,7 @@ from functools import cache
 import inspect
 import linecache
 import math
+from numbers import Real
 from pathlib import Path
 import re
 import types
@@ -61,8 +62,11 @@ class Range:
         """Upper end, itself allowed or not."""
         return min(self.less_than, self.at_most)
 
-    def __contains__(self, x: float) -> bool:
-        return self.above < x < self.less_than and self.at_least <= x <= self.at_most
+    def __contains__(self, x: Any) -> bool:
+        number: Any = x
+        return isinstance(x, Real) and bool(
+            self.above < number < self.less_than and self.at_least <= number <= self.at_most
+        )
 
     def __str__(self) -> str:
         phrases = [

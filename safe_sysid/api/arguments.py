@@ -12,6 +12,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.config import Range
 from safe_sysid.errors import ConfigError, SafeSysidError
+from safe_sysid.model.motion_objective import MotionObjective
 from safe_sysid.model.payload import Payload, read_payload
 
 T = TypeVar('T')
@@ -67,3 +68,22 @@ def settings_or_default(given: T | None, kind: type[T]) -> T:
     if not isinstance(given, kind):
         raise ConfigError(f'settings are {given!r}, they have to be {kind.__name__} or None')
     return given
+
+
+def path_from(given: Any) -> Path:
+    """Return the path of a file or folder."""
+    if isinstance(given, (str, PathLike)) and str(given):
+        return Path(given)
+    raise ConfigError(f'path is {given!r}, it has to be the name of a file or folder')
+
+
+def cost_from(given: MotionObjective | None) -> MotionObjective | None:
+    """Return a cost of a user's own, if there is one."""
+    return None if given is None else of_kind('cost', given, MotionObjective, 'of `own_cost`')
+
+
+def of_kind(name: str, given: T, kind: type[T], how: str) -> T:
+    """Return a value of a kind; `how` says what makes one."""
+    if isinstance(given, kind):
+        return given
+    raise ConfigError(f'{name} is {given!r}, it has to be {how}')

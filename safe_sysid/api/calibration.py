@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from safe_sysid.api.arguments import path_from
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.recordings import Recording, recording_choices, some_choices
 from safe_sysid.api.shown_as_text import ShownAsText
@@ -58,9 +59,9 @@ class CalibrationResult(ShownAsText):
         """
         from safe_sysid.export.calibrated_arm import write_calibrated_arm
 
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        write_calibrated_arm(Path(folder), self.arm, self.found)
-        return None if self.found.refused is not None else self._write_promise(Path(folder))
+        path_from(folder).mkdir(parents=True, exist_ok=True)
+        write_calibrated_arm(path_from(folder), self.arm, self.found)
+        return None if self.found.refused is not None else self._write_promise(path_from(folder))
 
     def _write_promise(self, folder: Path) -> str:
         from safe_sysid.identify.difference.arm_evidence import arm_evidence
@@ -93,7 +94,7 @@ class CalibrationResult(ShownAsText):
         from safe_sysid.report.html_page import write_page
         from safe_sysid.report.torque_plots import draw_torques, torque_plots
 
-        place = Path(folder)
+        place = path_from(folder)
         place.mkdir(parents=True, exist_ok=True)
         text = str(self)
         if friction is not None:

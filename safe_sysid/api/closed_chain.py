@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
+from safe_sysid.api.arguments import path_from
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.recordings import Recording, recording_choices, some_choices
 from safe_sysid.api.shown_as_text import ShownAsText
@@ -42,14 +42,14 @@ class ClosedChainResult(ShownAsText):
         """Write settings (YAML) and URDF of the calibrated robot."""
         from safe_sysid.export.calibrated_arm import write_closed_chain_arm
 
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        write_closed_chain_arm(Path(folder), self.arm, self.found.fit)
+        path_from(folder).mkdir(parents=True, exist_ok=True)
+        write_closed_chain_arm(path_from(folder), self.arm, self.found.fit)
 
     def report(self, folder: str | PathLike[str]) -> None:
         """Write the report (Markdown and HTML)."""
         from safe_sysid.report.html_page import write_page
 
-        place = Path(folder)
+        place = path_from(folder)
         place.mkdir(parents=True, exist_ok=True)
         write_text(place / 'report.md', str(self))
         write_page(place / 'report.html', html_page(str(self), self.found))

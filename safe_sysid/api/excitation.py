@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from safe_sysid.api.arguments import payload_from
+from safe_sysid.api.arguments import cost_from, of_kind, path_from, payload_from
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.arrays import Array
@@ -87,14 +87,14 @@ class ExcitationResult(ShownAsText):
         motion = self.motion
         doubts = motion.contact_doubts
         sampled = MotionSamples(motion.joint_names, motion.t, motion.states, doubts)
-        return write_motion(Path(folder), sampled, motion.about, unproven_contact=True)
+        return write_motion(path_from(folder), sampled, motion.about, unproven_contact=True)
 
     def report(self, path: str | PathLike[str]) -> None:
         """Write a page (HTML) with the moving arm, its limits, and what is proven."""
         from safe_sysid.report.excitation_page import excitation_page
         from safe_sysid.report.html_page import write_page
 
-        write_page(Path(path), excitation_page(self.motion))
+        write_page(path_from(path), excitation_page(self.motion))
 
     def __str__(self) -> str:
         return as_table({**self.motion.figures, 'warnings': self.motion.warnings})
@@ -133,17 +133,20 @@ def design_excitation(
 
     """
     loaded = load_arm(arm)
-    chosen = settings or settings_of(loaded)
+    chosen = of_kind(
+        'settings', settings or settings_of(loaded), ExcitationSettings, 'ExcitationSettings'
+    )
+    wanted = of_kind('aim', aim or ExcitationAim(), ExcitationAim, 'an ExcitationAim or None')
     held = payload_from(payload or chosen.payload or None)
     found = design_trajectory(
         loaded,
         held,
-        aim or ExcitationAim(),
+        wanted,
         effort or Effort(seconds),
         chosen,
         watch or _silent,
         watch or _silent,
-        cost,
+        cost_from(cost),
     )
     return ExcitationResult(found)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 
+from safe_sysid.api.arguments import path_from
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.experiment.run import ExperimentResult, run_campaign
 from safe_sysid.experiment.settings import ExperimentSettings
@@ -42,7 +42,7 @@ class ExperimentTables(ShownAsText):
         from safe_sysid.experiment.page import experiment_page
         from safe_sysid.report.html_page import write_page
 
-        write_page(Path(path), experiment_page(self.result))
+        write_page(path_from(path), experiment_page(self.result))
 
     def __str__(self) -> str:
         return str(self.result)

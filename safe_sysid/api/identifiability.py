@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
+from safe_sysid.api.arguments import path_from
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.calibrate.closed_chain_identifiability import loop_sentences
 from safe_sysid.errors import ConfigError
@@ -35,7 +35,7 @@ class IdentifiabilityResult(ShownAsText):
         """Write a page (HTML) with the table and a drawing of the arm."""
         from safe_sysid.report.identifiability_page import page
 
-        write_text(Path(path), page(self.answer))
+        write_text(path_from(path), page(self.answer))
 
     def __str__(self) -> str:
         return as_text(self.answer)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from safe_sysid.api.arguments import finite_numbers, payload_from
+from safe_sysid.api.arguments import finite_numbers, path_from, payload_from
 from safe_sysid.api.loop_blocks import read_blocks
 from safe_sysid.api.loop_world import LoopWorld
 from safe_sysid.arrays import Array
@@ -143,7 +143,9 @@ class _Sections:
 
 def _sections_of(arm: Arm, loop: str | PathLike[str] | None) -> _Sections:
     name = arm.model.name
-    path = share_directory() / 'config' / 'loop' / f'{name}.yaml' if loop is None else Path(loop)
+    path = (
+        share_directory() / 'config' / 'loop' / f'{name}.yaml' if loop is None else path_from(loop)
+    )
     if path.is_dir():
         raise ConfigError(f'{path}: is a folder, and has to be a loop file')
     if not path.is_file():

@@ -6,6 +6,7 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
+from safe_sysid.api.arguments import path_from
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.loop_file import read_loop
 from safe_sysid.api.symbolic import casadi_model
@@ -39,9 +40,9 @@ def export_model(
 
     links = (loaded.facts.tip,)
     if bounds is None:
-        return write_model(form, Path(folder), model, links, None)
+        return write_model(form, path_from(folder), model, links, None)
     model = replace(model, arm=model.arm.with_parameters(bounds.theta))
-    return write_model(form, Path(folder), model, links, bounds.bounds)
+    return write_model(form, path_from(folder), model, links, bounds.bounds)
 
 
 def prior_bounds(

@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from safe_sysid.api.arguments import number
+from safe_sysid.api.arguments import cost_from, number, of_kind, path_from
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.loop_file import LoopFile, read_loop
 from safe_sysid.api.shown_as_text import ShownAsText
@@ -87,7 +87,7 @@ class CertifiedMotion(ShownAsText):
         where = f'{self.loop.model.name} {self.obstacles.in_words}'
         about = (f'Certified motion of {where}: {self.outcome}.', *assumed)
         sampled = MotionSamples(names, *self.sampled(rate), contact_doubts=(), name='motion')
-        return write_motion(Path(folder), sampled, about, unproven_contact=False)
+        return write_motion(path_from(folder), sampled, about, unproven_contact=False)
 
     def __str__(self) -> str:
         certified = f'{len(self.plans)} certified plans {self.obstacles.in_words}'
@@ -166,7 +166,7 @@ def plan(
         mission,
         Clock(0),
         settings.planner,
-        own_cost=cost,
+        own_cost=cost_from(cost),
     )
     try:
         planner.warm_up(first, settings.prior)
@@ -205,6 +205,9 @@ def certify(
         cannot be.
 
     """
+    of_kind('motion', motion, CertifiedMotion, 'what `plan` returns')
+    if bounds is not None:
+        of_kind('bounds', bounds, ParameterEstimate, 'a ParameterEstimate, such as that of a run')
     obstacles = motion.obstacles if world is None else obstacles_of(world, motion.loop)
     if not motion.plans:
         return MotionProof((), NO_PLANS)

@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from safe_sysid.api.arguments import path_from
 from safe_sysid.api.arms import load_arm
 from safe_sysid.api.loop_file import LoopFile, read_loop
 from safe_sysid.api.motion import resting_problem
@@ -151,9 +152,9 @@ def new_arm(
     tool = None if settings.tool is None else read_tool(settings.tool)
     with tempfile.TemporaryDirectory() as folder:
         topic = str(description)
-        source = described_on(topic, Path(folder)) if is_topic(topic) else Path(description)
+        source = described_on(topic, path_from(folder)) if is_topic(topic) else Path(description)
         arm = described_arm(source, settings)
-    arm, files = write_new_arm(Path(out), arm, tool, existing == 'replaced')
+    arm, files = write_new_arm(path_from(out), arm, tool, existing == 'replaced')
     made = NewArm(arm, files, None)
     if not poses:
         return made

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from safe_sysid.api.arguments import settings_or_default
+from safe_sysid.api.arguments import path_from, settings_or_default
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.recordings import Recording, recording_choice, some_choices
 from safe_sysid.api.shown_as_text import ShownAsText
@@ -98,7 +97,7 @@ class PayloadResult(ShownAsText):
         from safe_sysid.export.payload import written
 
         found, arm = self.recorded.found, self.recorded.problem.arm
-        written(form, Path(path), found, arm, undetermined)
+        written(form, path_from(path), found, arm, undetermined)
 
     def undetermined(self, form: str) -> list[str]:
         """Names of what a file of this format would say although the motion does not tell."""
@@ -110,13 +109,13 @@ class PayloadResult(ShownAsText):
         """Write a page (HTML) with bounds over time, held-out torque and assumptions."""
         from safe_sysid.report.html_page import write_page
 
-        write_page(Path(path), self._page())
+        write_page(path_from(path), self._page())
 
     def figures(self, folder: str | PathLike[str]) -> None:
         """Write the plots of that page as PNG and SVG."""
         from safe_sysid.report.page_figures import write_figures
 
-        write_figures(Path(folder), self._page())
+        write_figures(path_from(folder), self._page())
 
     def _page(self) -> Page:
         from safe_sysid.report.identification_page import evidence_of, identification_page

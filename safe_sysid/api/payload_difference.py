@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
+from safe_sysid.api.arguments import path_from
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.arrays import Array
 from safe_sysid.identify.difference.answer_text import as_mapping, as_table
@@ -80,7 +80,7 @@ class DifferenceResult(ShownAsText):
         from safe_sysid.export.payload import body_between, written
 
         body = body_between(form, self.recorded)
-        written(form, Path(path), body, self.recorded.arm, undetermined)
+        written(form, path_from(path), body, self.recorded.arm, undetermined)
 
     def undetermined(self, form: str) -> list[str]:
         """Names of what a file of this format would say although the motion does not tell."""
@@ -93,14 +93,14 @@ class DifferenceResult(ShownAsText):
         from safe_sysid.report.difference_page import difference_page
         from safe_sysid.report.html_page import write_page
 
-        write_page(Path(path), difference_page(self.recorded))
+        write_page(path_from(path), difference_page(self.recorded))
 
     def figures(self, folder: str | PathLike[str]) -> None:
         """Write the plots of that page as PNG and SVG."""
         from safe_sysid.report.difference_page import difference_page
         from safe_sysid.report.page_figures import write_figures
 
-        write_figures(Path(folder), difference_page(self.recorded))
+        write_figures(path_from(folder), difference_page(self.recorded))
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything in the types of JSON."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from safe_sysid.api.arguments import natural, number, payload_from
+from safe_sysid.api.arguments import natural, number, path_from, payload_from
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.excitation import ExcitationResult
 from safe_sysid.arrays import Array
@@ -58,7 +58,7 @@ def simulate_recording(
         moved = within_limits(free, model.limits)
     torque = measured_torque(truth, moved)
     errors = share * rng.uniform(-1.0, 1.0, torque.shape)
-    write_recording(Path(path), truth, moved.t, (moved.q, moved.qd, torque / (1.0 + errors)))
+    write_recording(path_from(path), truth, moved.t, (moved.q, moved.qd, torque / (1.0 + errors)))
 
 
 def write_recording(

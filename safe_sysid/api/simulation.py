@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from safe_sysid.api.arguments import number, payload_from
+from safe_sysid.api.arguments import number, path_from, payload_from
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.loop_file import LoopFile, read_simulated_loop
 from safe_sysid.api.motion import World, obstacles_of, resting_problem
@@ -78,7 +77,9 @@ class SimulatedRun(ShownAsText):
         """Write what was measured as a recording (CSV), as `identify_payload` reads it."""
         measured = self.measurements
         states = (measured.position, measured.velocity, measured.torque)
-        write_recording(Path(path), self.loop.model, np.asarray(1e-9 * measured.stamp), states)
+        write_recording(
+            path_from(path), self.loop.model, np.asarray(1e-9 * measured.stamp), states
+        )
 
     def report(self, path: str | PathLike[str]) -> None:
         """Write a page (HTML) with the moving arm, reachable sets, bounds and torques."""
@@ -90,7 +91,7 @@ class SimulatedRun(ShownAsText):
         scene = loop_scene(model, record, self.obstacles, self.plans, self.truth)
         title = f'{model.name} learns what it holds'
         story = LoopStory(title, str(self).splitlines()[0], record, scene, truth=self.truth)
-        write_page(Path(path), loop_page(story))
+        write_page(path_from(path), loop_page(story))
 
     def __str__(self) -> str:
         record = self.record

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from safe_sysid.api.arguments import payload_from
 from safe_sysid.api.arms import ArmLike, load_arm
+from safe_sysid.errors import ConfigError
 from safe_sysid.model.closed_chain.chain import ClosedChain
 from safe_sysid.model.motion_objective import MotionObjective
 from safe_sysid.model.payload import Payload
@@ -75,5 +76,9 @@ def own_cost(
     from safe_sysid.model.symbolic.sample_costs import CasadiSampleCosts, read_function
 
     taken = read_function(Path(function)) if isinstance(function, (str, PathLike)) else function
+    if not hasattr(taken, 'name_in'):
+        raise ConfigError(
+            f'function is {function!r}, it has to be a casadi.Function or a .casadi file'
+        )
     samples = CasadiSampleCosts(load_arm(arm).model, taken, link)
     return MotionObjective(samples, taken.name(), weight, over, unit)
