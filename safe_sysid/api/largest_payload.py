@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 
+from safe_sysid.api.arguments import finite_numbers
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.loop_file import read_loop
 from safe_sysid.api.motion import World, obstacles_of, resting_problem
@@ -123,7 +124,8 @@ def largest_payload(
     problem = resting_problem(settings, first, obstacles_of(world, settings))
     task, prior = settings.planner.task, settings.prior
     own = settings.model.own_end_effector
-    aim = _way(problem, settings.goal(goal), settings.planner.switch)
+    there = finite_numbers('goal', goal, settings.model.n)
+    aim = _way(problem, there, settings.planner.switch)
     nominal = float((prior.end_effector - own)[0])
     rests = ways_along(problem, aim, task.durations, task.longest)
     rest, unknown = _best(rests, up_to(prior, own))
@@ -142,7 +144,7 @@ def largest_payload(
     )
 
 
-def _way(problem: Problem, goal: Array | None, until: float) -> Follow:
+def _way(problem: Problem, goal: Array, until: float) -> Follow:
     """Lead to the goal with all that the prior allows, or with as much as there is a way for."""
     lighter = up_to(problem.bounds, problem.model.own_end_effector)
     first, budget = problem.horizon.curve.q0, Budget.of(SECONDS)

@@ -37,6 +37,7 @@ def test_a_payload_is_a_name_a_file_or_a_path():
         (lambda: ss.simulate('two_link', seconds=NAN), 'seconds is nan, .* above 0'),
         (lambda: ss.simulate('two_link', goal='ab'), "goal is 'ab'"),
         (lambda: ss.simulate('two_link', loop='/dev'), '/dev: is a folder, and has to be a loop'),
+        (lambda: ss.largest_payload('two_link', goal=None), 'goal is None, .* 2 finite numbers'),
         (lambda: ss.largest_payload('two_link', goal=[1.0]), 'goal is .* 2 finite numbers'),
         (lambda: ss.identify_payload('x.csv', 'two_link', {'a': 1}), 'RecordingSettings or None'),
         (lambda: ss.identify_payload(None, 'two_link'), 'recording is None'),

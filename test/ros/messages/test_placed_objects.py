@@ -13,8 +13,8 @@ from safe_sysid.model.collision.shown_scene import ShownScene
 from safe_sysid.model.frame_tree import FrameTree
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.ros.messages import placed_objects
 from safe_sysid.ros.messages.placed_objects import (
-    LATELY,
     OWN,
     PlacedObjects,
     PlacedSettings,
@@ -162,14 +162,15 @@ def test_what_somebody_took_away_is_gone_for_who_comes_later(node_of):
     assert (only.action, only.id) == (Marker.DELETE, 41)
 
 
-def test_messages_do_not_grow_with_what_is_gone(node_of):
+def test_messages_do_not_grow_with_what_is_gone(node_of, monkeypatch):
+    monkeypatch.setattr(placed_objects, 'LATELY', 10)
     supervisor = node_of('supervisor')
     placed = PlacedObjects(supervisor, ARM, SHAPES, PlacedSettings())
-    for second in range(2 * LATELY):
+    for second in range(20):
         placed.put(Q, second * 10**9)
         assert placed.take(Q)
     gone = [marker.id for marker in told(supervisor, node_of('planner')).markers]
-    assert gone == list(range(LATELY, 2 * LATELY))
+    assert gone == list(range(10, 20))
 
 
 def test_what_another_arm_has_placed_is_in_a_frame_of_its_own(node_of):
