@@ -85,6 +85,7 @@ class Mission:
         self._goals: tuple[Array, ...] = () if goal is None else (np.asarray(goal),)
         self._choice = self._tries = 0  # of the goals, and how often one was given up
         self._is_asked_for = False  # by somebody who is told when it is given up
+        self._led = self._told = 0  # how often it was led elsewhere, and told what to learn to
         self._no_way = ''  # why the goal is given up
         self._path: PathTask | None = None  # that leads there, where somebody says so
         self._wanted: Array | None = None  # (10,) radius of [theta_e] to learn to; 0: any
@@ -103,15 +104,30 @@ class Mission:
         self._on_the_way = LearningOnTheWay(model) if self._settings.on_the_way else None
 
     def lead_to(self, goals: Sequence[Array]) -> None:
-        """Lead to one of some configurations to which there is a way; to none of none."""
-        self._goals, self._choice, self._tries = tuple(goals), 0, 0
-        self._is_asked_for, self._no_way, self._path = True, '', None
-        self._begin_another_route()
+        """Lead to one of some configurations to which there is a way; to none of none.
+
+        Those that it leads to already change nothing, unless they are given up.
+        """
+        self._is_asked_for = True
+        if not self._leads_to(goals):
+            self._lead_elsewhere(goals, None)
 
     def follow(self, path: JointPath) -> None:
         """Lead along a path, which begins where the arm comes to rest."""
-        self.lead_to([path.end])
-        self._path = PathTask(path)
+        self._is_asked_for = True
+        self._lead_elsewhere([path.end], PathTask(path))
+
+    def _leads_to(self, goals: Sequence[Array]) -> bool:
+        """Whether it goes on to these configurations, by any way, or is there."""
+        if self._path is not None or self.given_up or len(goals) != len(self._goals):
+            return False
+        return all(np.array_equal(*both) for both in zip(goals, self._goals, strict=True))
+
+    def _lead_elsewhere(self, goals: Sequence[Array], path: PathTask | None) -> None:
+        self._goals, self._choice, self._tries = tuple(goals), 0, 0
+        self._no_way, self._path = '', path
+        self._led += 1
+        self._begin_another_route()
 
     @property
     def learns_on_the_way(self) -> bool:
@@ -143,6 +159,17 @@ class Mission:
         Once it is as narrow, that counts as learned; before, as much as was learned counts.
         """
         self._wanted = half_widths
+        self._told += 1
+
+    def wish(self, end: Array) -> object:
+        """Return what is asked for that counts for an arm that rests at `end`.
+
+        A goal that the arm is at does not. What the task is asked for does where it decides
+        whether there is anything to learn before it.
+        """
+        leads = self._path is not None or self.leads_on(end)
+        learns = not (self._has_learned or self._is_left_to_task(end))
+        return self._led if leads else None, self._told, learns
 
     def distance(self, q: Array) -> float | None:
         """How far some joint is from the goal [rad]; None where there is none."""

@@ -160,8 +160,7 @@ class Planning:
         """
 
         def use(turn: Callable[[], None]) -> None:
-            turn()
-            self.session.want_more()
+            self.session.ask(turn)
             then()
 
         self.search.after(lambda: self.search.begin(ask, use))

@@ -42,6 +42,12 @@ class Purpose(Protocol):
     def traversed(self, finding: SearchFinding) -> None:
         """Take note of what was found along a path, which may be nothing."""
 
+    def wish(self, end: Array) -> object:
+        """Return what is asked for that counts for an arm that rests at `end`.
+
+        Where nothing was due from there, nothing is as long as this is equal.
+        """
+
     def rehearsal(self, ahead: Ahead) -> Iterator[Aim | Follow]:
         """One aim of every kind that may ever be due, to have everything compiled beforehand."""
 
@@ -57,6 +63,9 @@ class StandStill:
 
     def traversed(self, _: SearchFinding) -> None:
         """There is no path."""
+
+    def wish(self, _: Array) -> None:
+        """Nothing."""
 
     def rehearsal(self, _: Ahead) -> Iterator[Aim | Follow]:
         """Return nothing: standing still is what every planner begins with."""

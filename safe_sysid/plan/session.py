@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
@@ -48,11 +48,24 @@ class PlanningSession:
             self._standing = self._standing + 1 if result.finding.stands_still else 0
         return result
 
-    def want_more(self) -> None:
-        """Missions want something else: that nothing was left to do counts no more."""
-        result = self._planner.result
-        if result is not None and result.outcome is SearchOutcome.NOTHING_DUE:
+    def ask(self, change: Callable[[], None]) -> None:
+        """Have missions want something else.
+
+        That nothing was left to do counts no more where the mission of this mode wants another
+        thing. What is asked of other modes, or was asked before, lets it stand.
+        """
+        before = self._wish()
+        change()
+        if self._wish() != before:
             self._planner.forget()
+
+    def _wish(self) -> object:
+        """Return what is asked for in this mode, where nothing was left to do; else None."""
+        mission, result = self._missions.get(self.mode), self._planner.result
+        if mission is None or result is None or result.plan is None:
+            return None
+        is_over = result.outcome is SearchOutcome.NOTHING_DUE
+        return mission.wish(result.plan.end_position) if is_over else None
 
     def withdraw(self, reason: SearchOutcome) -> None:
         """Withdraw what the last search found, before anybody was told of it."""

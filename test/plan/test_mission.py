@@ -268,6 +268,52 @@ def test_of_several_configurations_one_is_taken_to_which_there_is_a_way(model):
     assert 'the goal is outside the joint limits' in mission.given_up
 
 
+def test_a_goal_that_is_led_to_already_changes_nothing(model):
+    mission = Mission(model, None, MissionSettings(exciting=0, **UNHURRIED))
+    ahead = ahead_of(estimate_of(model, 0.1))
+    goal = START + 0.3
+    mission.lead_to([goal])
+    aim = mission.due(ahead)
+    wish = mission.wish(START)
+    mission.lead_to([goal.copy()])
+    assert mission.wish(START) == wish
+    assert mission.due(ahead).route is aim.route
+    for others in ([goal + 0.1], [goal + 0.1, goal], []):
+        mission.lead_to(others)
+        assert mission.wish(START) != wish
+        wish = mission.wish(START)
+
+
+def test_a_goal_that_was_given_up_may_be_tried_again(model):
+    mission = Mission(model, None, MissionSettings(exciting=0, **UNHURRIED))
+    ahead = ahead_of(estimate_of(model, 0.1))
+    outside = START + 1e3 * ~model.limits.is_continuous
+    for _ in range(2):
+        mission.lead_to([outside])
+        assert not mission.given_up
+        assert mission.due(ahead) is None
+        assert mission.given_up
+        wish = mission.wish(START)
+    mission.lead_to([outside])
+    assert mission.wish(START) != wish
+
+
+def test_what_a_task_is_asked_for_counts_before_it_where_it_learns_on_its_way(model):
+    on_the_way = MissionSettings(on_the_way=True)
+    task = Mission(model, None, replace(on_the_way, exciting=0))
+    learning = Mission(model, None, on_the_way, task)
+    ahead = ahead_of(estimate_of(model, 0.1))
+    task.lead_to([START + 0.3])
+    assert learning.due(ahead) is None
+    wish = learning.wish(START)
+    task.lead_to([START + 0.4])
+    assert learning.wish(START) == wish
+    for nothing_to_do in ([], [START]):
+        task.lead_to(nothing_to_do)
+        assert learning.wish(START) != wish
+        assert isinstance(learning.due(ahead), Excite)
+
+
 def test_plans_teach_until_bounds_are_as_narrow_as_wanted(model):
     mission = Mission(model, None, MissionSettings(exciting=2))
     estimates = [estimate_of(model, ratio) for ratio in (0.5, 0.4, 0.3, 0.2)]

@@ -1,6 +1,7 @@
 """Searches go on while obstacles change; what they find is told only if it avoids what changed."""
 
 from dataclasses import replace
+from functools import partial
 from threading import Event
 from types import SimpleNamespace
 
@@ -48,12 +49,13 @@ class Loop:
 
     def __init__(self, search):
         self.problem, self.cell, self.told = kinova_problem(intervals=64), Cell(), []
-        mission = Mission(
-            self.problem.model, GOAL, MissionSettings(exciting=0, route_seconds=600.0)
-        )
+        settings = MissionSettings(exciting=0, route_seconds=600.0)
+        self.task = Mission(self.problem.model, GOAL, settings)
+        self.learning = Mission(self.problem.model, None, settings, self.task)
+        missions = {'task': self.task, 'exciting': self.learning}
         self.planner = RestartingPlanner(self.problem_now, SETTINGS)
         self.planner.clock = Clock(at(0.0).stamp)
-        session = PlanningSession(self.planner, {'task': mission}, 5)
+        session = PlanningSession(self.planner, missions, 5)
         response = SceneResponse(self.planner, StopSettings(reaction=0.25))
         self.planning = Planning(self.planner, session, response, search, self.tell)
         self.planning.turn_to('task')
@@ -71,6 +73,11 @@ class Loop:
     def show(self, seconds, **boxes):
         self.cell.boxes = boxes
         return self.planning.look(self.cell, at(seconds).stamp)
+
+    def ask(self, change):
+        """Have missions want something else; whether nothing is left to do all the same."""
+        self.planning.turn_missions(lambda: change, lambda: None)
+        return self.planning.session.is_done
 
     def follow(self, plan):
         self.follow_times(plan.start_time, plan.end_time)
@@ -115,6 +122,26 @@ def test_plans_are_told_and_followed_by_others_whatever_changes_out_of_the_way(l
     problem = loop.told[-1].certificate.problem
     assert problem.obstacles.names == ('far',)  # without beginning again
     assert problem.obstacles.shapes[0].center[0] >= 6.0
+
+
+def test_an_arm_at_its_goal_is_done_however_often_the_goal_comes(loop):
+    loop.task.lead_to([START])
+    loop.step(0.0)
+    loop.follow(loop.told[0])
+    for goals in ([START], [START], [START + 0.001], [START + 0.001, GOAL]):  # near enough
+        assert loop.ask(partial(loop.task.lead_to, goals))
+        loop.step(0.1)
+    assert len(loop.told) == 1
+    assert not loop.ask(partial(loop.task.lead_to, [GOAL]))
+
+
+def test_a_goal_for_afterwards_takes_nothing_from_what_was_learned(loop):
+    loop.planning.turn_to('exciting')
+    loop.step(0.0)
+    loop.follow(loop.told[0])
+    for goal in (START, GOAL, START - 0.1):
+        assert loop.ask(partial(loop.task.lead_to, [goal]))
+    assert not loop.ask(partial(loop.learning.learn_to, np.full(10, 1e-9)))
 
 
 @pytest.mark.parametrize(('now', 'is_hit'), [(1.2, True), (-1.2, False), (-5000.0, False)])

@@ -16,7 +16,13 @@ ORIGIN = 5_000_000_000
 
 
 class Nothing:
-    """A purpose without anything to plan for."""
+    """A purpose without anything to plan for, whatever is asked of it."""
+
+    asked = 0
+
+    def wish(self, end):
+        np.testing.assert_array_equal(end, START)
+        return self.asked
 
     def due(self, ahead):
         del ahead
@@ -46,7 +52,12 @@ def planner(problem):
 
 @pytest.fixture
 def session(planner, problem):
-    session = PlanningSession(planner, {'calm': Nothing(), 'far': Unreachable()}, patience=2)
+    return session_of(planner, problem)
+
+
+def session_of(planner, problem, **more):
+    missions = {'calm': Nothing(), 'far': Unreachable(), **more}
+    session = PlanningSession(planner, missions, patience=2)
     session.warm_up(at(0.0), problem.bounds)
     return session
 
@@ -93,6 +104,22 @@ def test_a_mission_has_ended_where_its_last_plan_was_followed_to_the_end(
     assert [session.rests(stamp) for stamp in (end - 1, end)] == [False, True]
     session.turn_to('far')
     assert not session.rests(end)
+
+
+def test_what_is_asked_in_other_modes_or_was_asked_before_leaves_nothing_to_do(planner, problem):
+    here, elsewhere = Nothing(), Nothing()
+    session = session_of(planner, problem, here=here, elsewhere=elsewhere)
+    session.turn_to('here')
+    plan = step(session, problem, 0.0).plan
+    start, end = (ORIGIN + round(t * 1e9) for t in (plan.start_time, plan.end_time))
+    planner.note_followed(Followed(start, end))
+    session.ask(lambda: setattr(elsewhere, 'asked', 1))
+    assert session.is_done
+    session.ask(lambda: setattr(here, 'asked', 0))
+    assert session.is_done
+    session.ask(lambda: setattr(here, 'asked', 1))
+    assert not session.is_done
+    assert step(session, problem, 3.0).plan is not plan
 
 
 def test_a_failure_is_told_once_patience_is_over_and_until_the_mode_changes(session, problem):

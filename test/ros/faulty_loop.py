@@ -27,7 +27,7 @@ COMPILING = 300.0  # [s] on a machine that has compiled nothing yet
 REST = 60  # states in a row
 STANDING = 5  # plans in a row, from which on an arm is in a corner
 WHOLE_PLAN = 300  # states, as long as a plan lasts
-START = [1.3, 0.3]  # [rad] hanging: what gravity does to an arm without orders is no fall
+START = [1.3, 0.3]  # [rad] nearly upright: without orders guard or brakes keep it from falling
 # In real time, since faults are about time, but with room for a machine that is busy: 100 Hz,
 # a guard that is patient, plans that are found long before they are due, and no word about
 # errors of torques that are held for too long. A machine that is too slow for its arm is a fault,

@@ -200,6 +200,9 @@ class RandomPlans:
     def traversed(self, finding: SearchFinding) -> None:
         """Follow no path."""
 
+    def wish(self, end: Array) -> None:
+        """Nobody asks for anything else."""
+
     def rehearsal(self, ahead: Ahead) -> Iterator[Aim]:
         """Of anything."""
         del ahead

@@ -65,9 +65,9 @@ class Asked:
         ask()()
         then()
 
-    def told(self, topic, msg):
+    def told(self, topic, msg, stamp=STAMP):
         """Figures once a message was heard."""
-        msg.header.stamp = time_of(STAMP)
+        msg.header.stamp = time_of(stamp)
         self._hear[topic](msg)
         return self.goals.figures()
 
@@ -115,6 +115,17 @@ def test_a_goal_names_each_joint_in_any_order():
     asked = Asked()
     assert asked.is_taken(GOAL, goal([SECOND, 'finger', FIRST], [0.9, 0.0, 0.4]))
     np.testing.assert_allclose(asked.task.distance(np.array([0.4, 0.9])), 0.0, atol=1e-15)
+
+
+def test_a_goal_that_comes_again_is_answered_under_its_own_stamp_and_changes_nothing():
+    asked = Asked()
+    assert asked.is_taken(GOAL, goal([FIRST, SECOND], [0.4, 0.9]))
+    wish = asked.task.wish(HERE)
+    again = asked.told(GOAL, goal([SECOND, FIRST], [0.9, 0.4]), STAMP + 1)
+    assert (again[ANSWERED], again[TAKEN]) == (str(STAMP + 1), str(STAMP + 1))
+    assert asked.task.wish(HERE) == wish
+    asked.told(GOAL, goal([FIRST, SECOND], [0.4, 0.8]), STAMP + 2)
+    assert asked.task.wish(HERE) != wish
 
 
 def test_a_goal_at_a_joint_limit_is_refused_with_how_far_inside_it_has_to_be():
