@@ -27,7 +27,6 @@ from safe_sysid.track.seen_law import OLDER, Sampling
 WINDOW = 0.05  # [s]
 SPARE = 8  # readings that are kept beside those of a window
 ALIKE = 'all joints follow commands with the same time constant, at most that of actuation'
-
 OF_DRIVES = 'the error of the drives (friction: static, load)'
 
 

@@ -13,8 +13,6 @@ from safe_sysid.model.signal_facts import DryFrictionFacts, SensingFacts
 from safe_sysid.track.described_sampling import described_sampling
 
 PERIOD = 0.002
-
-
 RUBS = DryFriction(DryFrictionFacts(static=(0.0,), load=(0.0,)))
 
 
@@ -51,7 +49,7 @@ def test_what_nobody_stated_is_wide_and_said():
         'encoders of all joints',
         'zero_error',
         'stamps',
-        'tilt',
+        'gravity_tilt',
         'ratio, absolute',
         'load',
     ):
