@@ -2,7 +2,6 @@
 
 import ast
 from functools import cache
-import gc
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / 'safe_sysid'
 MODULES = sorted(PACKAGE.rglob('*.py'))
+FILES = set(MODULES)
 
 EVERYONE = {
     'arrays',
@@ -96,17 +96,16 @@ ONLY_IN = {  # library: the folders or files that may know it
 }
 
 
-@pytest.fixture(autouse=True, scope='module')
-def trees_are_kept():
-    """Looking for garbage among syntax trees takes longer than making them."""
-    gc.disable()
-    yield
-    gc.enable()
+def statements(tree):
+    """Imports of a syntax tree, at any depth."""
+    return [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
 
 
 @cache
-def syntax_tree(path):
-    return ast.parse(path.read_text(encoding='utf-8'))
+def looked_at(path):
+    """Docstring and imports of a file, once for all tests: its tree is large."""
+    tree = ast.parse(path.read_text(encoding='utf-8'))
+    return ast.get_docstring(tree) or '', statements(tree)
 
 
 def place(path):
@@ -115,22 +114,22 @@ def place(path):
     return parts[0]
 
 
-def imports(tree):
-    """Dotted names that a syntax tree imports, at any depth; relative ones with their dots."""
-    for node in ast.walk(tree):
+def imports(nodes):
+    """Dotted names that statements import; relative ones with their dots."""
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             module = '.' * node.level + (node.module or '')
             yield module
             if module == 'safe_sysid':
                 yield from (f'safe_sysid.{alias.name}' for alias in node.names)
 
 
-def complaints(path, tree):
+def complaints(path, nodes):
     """Sentences about every import of a module that the table does not allow."""
     here, name = place(path), path.relative_to(PACKAGE).as_posix()
-    for imported in imports(tree):
+    for imported in imports(nodes):
         top, _, rest = imported.partition('.')
         if not top:
             yield f'{name} imports {imported}: imports are absolute'
@@ -151,7 +150,7 @@ def known_places(library):
 
 
 def test_imports_are_those_of_the_table():
-    found = [complaints(path, syntax_tree(path)) for path in MODULES]
+    found = [complaints(path, looked_at(path)[1]) for path in MODULES]
     assert [complaint for of_file in found for complaint in of_file] == []
 
 
@@ -172,7 +171,7 @@ def test_imports_are_those_of_the_table():
     ],
 )
 def test_the_table_refuses(file, source, complaint):
-    (found,) = complaints(PACKAGE / file, ast.parse(source))
+    (found,) = complaints(PACKAGE / file, statements(ast.parse(source)))
     assert complaint in found
 
 
@@ -185,7 +184,7 @@ def test_the_table_has_no_circle():
 def modules_imported(path):
     """Files of the package that a file imports, at any depth."""
     found = []
-    for node in ast.walk(syntax_tree(path)):
+    for node in looked_at(path)[1]:
         if isinstance(node, ast.ImportFrom) and node.module.startswith('safe_sysid'):
             folder = PACKAGE.parent.joinpath(*node.module.split('.'))
             for name in node.names:
@@ -195,7 +194,7 @@ def modules_imported(path):
 
 
 def test_files_do_not_import_each_other_in_circles():
-    files = {path: set(modules_imported(path)) & set(MODULES) for path in MODULES}
+    files = {path: set(modules_imported(path)) & FILES for path in MODULES}
     assert sum(map(len, files.values())) > len(files)
     assert len(list(TopologicalSorter(files).static_order())) == len(files)
 
@@ -213,7 +212,7 @@ def reached(path):
     found, left = set(), [path]
     while left:
         file = left.pop()
-        if file not in found and file in MODULES:
+        if file not in found and file in FILES:
             found.add(file)
             left.extend(modules_imported(file))
     return found
@@ -235,7 +234,7 @@ def test_every_folder_is_in_the_table():
 
 def docstring_complaints(path):
     """Sentences about the docstring of a module."""
-    text = ast.get_docstring(syntax_tree(path)) or ''
+    text, _ = looked_at(path)
     first, _, rest = text.partition('\n')
     if len(first) <= 15:
         yield f'{path} does not say what it is for'

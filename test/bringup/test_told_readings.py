@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tiers import slow_after
 import yaml
 
 from safe_sysid.api.arms import load_arm
@@ -138,7 +139,7 @@ def test_sensors_of_another_number_of_joints_are_refused(tmp_path):
         told('builtin_sim', config=file)
 
 
-@pytest.mark.parametrize('kind', WRONG)
+@pytest.mark.parametrize('kind', slow_after(3, WRONG))
 def test_bounds_contain_what_is_held_whatever_the_sensors_do(tmp_path, kind, rng):
     """Nothing but the sensors is between the arm and the identifier of a run."""
     sensors = WRONG[kind][0]

@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from scipy.spatial.transform import Rotation
+from tiers import slow_after
 
 from safe_sysid.bench import calibrate as bench_calibrate
 from safe_sysid.bench.calibrate import misbuilt
@@ -106,7 +107,7 @@ def test_the_report_says_what_a_person_needs(recording, tmp_path, capsys):
         assert words in printed, words
 
 
-@pytest.mark.parametrize('late', [0, 4])
+@pytest.mark.parametrize('late', slow_after(1, [4, 0]))
 def test_torques_that_come_late_are_said_beside_the_files(late, truth, tmp_path, rng, capsys):
     log = simulated_log(truth, motion_in_limits(MODEL, rng, 20.0, RATE), rng)
     delayed = EvenLog(RATE, log.q[late:], log.tau[: len(log.tau) - late])

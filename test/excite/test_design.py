@@ -5,6 +5,7 @@ from dataclasses import replace
 from excite.excite_problem import differences, rod_arm, rod_problem, small_problem
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.errors import BoundError, ConfigError
 from safe_sysid.excite import design
@@ -38,21 +39,21 @@ def test_starts_are_inside_all_limits():
 
 
 OPEN = [
+    'panda',
+    'two_link',
+    'ur5e',
+    'kinova_gen3',
     'fr3',
     'iiwa14',
-    'kinova_gen3',
     'lbr_med7',
-    'panda',
     'so101',
-    'two_link',
     'ur10e',
-    'ur5e',
     'xarm7',
     'z1',
 ]
 
 
-@pytest.mark.parametrize('name', OPEN)
+@pytest.mark.parametrize('name', slow_after(4, OPEN))
 def test_shipped_arms_have_poses_from_which_to_start(name):
     """Also those two of whose bodies, two joints apart, are nearer than the default clearance."""
     arm = arm_of(name, None)

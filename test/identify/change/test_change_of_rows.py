@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pinocchio
 import pytest
+from tiers import slow_after
 
 from safe_sysid.bench.experiments.changing_payload import Event, prior, random_motion
 from safe_sysid.errors import ConfigError
@@ -242,7 +243,7 @@ def test_no_sample_between_the_stamps_of_a_change_counts_whenever_the_first_come
 
 
 @pytest.mark.parametrize('size', [0.1, 0.3, 1.0])
-@pytest.mark.parametrize('seed', [4, 5])
+@pytest.mark.parametrize('seed', slow_after(1, [4, 5]))
 def test_where_nobody_knows_when_no_row_before_the_answer_counts(size, seed):
     """As after an event whose stamp cannot be: from before the recording until it is told."""
     motion = random_motion(np.random.default_rng(seed), 'two_link', 2.2, 0.0)

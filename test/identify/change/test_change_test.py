@@ -60,7 +60,7 @@ def friction_like_a_load(rows, share):
     return share * np.sign(load_columns(rows)[:, 0])
 
 
-@pytest.mark.parametrize('friction', [0.3, 3.0, 30.0])
+@pytest.mark.parametrize('friction', slow_after(1, [3.0, 0.3, 30.0]))
 def test_dry_friction_may_change_in_any_window_of_an_arm_that_hardly_moves(
     motion, before, rng, friction
 ):
@@ -263,7 +263,7 @@ def test_alarms_without_a_change_are_no_more_than_stated(rng):
     assert 1 <= alarms <= rate / 3600.0 * 20.0
 
 
-@pytest.mark.parametrize('seed', slow_after(2, range(8)))
+@pytest.mark.parametrize('seed', slow_after(1, range(8)))
 @pytest.mark.parametrize('size', [0.05, 0.1, 0.2])
 def test_no_arm_goes_on_by_itself_after_a_slip(seed, size):
     """Judged by the windows of half a second after the alarm; few errors, so that all is seen."""

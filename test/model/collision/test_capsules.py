@@ -208,7 +208,7 @@ def hulls_of(robot, joint):
     return points
 
 
-@pytest.mark.parametrize('first, second', slow_after(2, sorted(HULLS_APART['kinova_gen3'])))
+@pytest.mark.parametrize('first, second', slow_after(1, sorted(HULLS_APART['kinova_gen3'])))
 def test_hulls_of_pairs_left_out_are_proven_apart(first, second, monkeypatch):
     monkeypatch.setattr(hull_separation, 'MOST_BOXES', 200_000)
     model = RobotModel.named('kinova_gen3')

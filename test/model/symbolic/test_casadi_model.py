@@ -9,6 +9,7 @@ import casadi
 import numpy as np
 import pinocchio as pin
 import pytest
+from tiers import slow_after
 
 import safe_sysid as ss
 from safe_sysid.errors import ModelError
@@ -148,10 +149,16 @@ def check_frames(rng, model):
         near(full(model.jacobian(name)(q)), J)
 
 
-@pytest.mark.parametrize(
-    ('n', 'serial', 'plain'),
-    [(2, True, False), (3, False, True), (5, True, True), (7, False, False), (12, False, True)],
-)
+TREES = [
+    (2, True, False),
+    (3, False, True),
+    (5, True, True),
+    (7, False, False),
+    (12, False, True),
+]
+
+
+@pytest.mark.parametrize(('n', 'serial', 'plain'), slow_after(3, TREES))
 def test_random_trees_agree_with_pinocchio_and_the_compiled_functions(rng, n, serial, plain):
     model = CasadiModel(framed_tree(rng, n, serial, plain))
     for _ in range(5):
@@ -170,7 +177,7 @@ def test_ten_thousand_states_of_random_trees(rng, n):
             check_frames(rng, model)
 
 
-@pytest.mark.parametrize('robot', ['kinova_gen3', 'lbr_med7', 'two_link'])
+@pytest.mark.parametrize('robot', slow_after(1, ['kinova_gen3', 'lbr_med7', 'two_link']))
 def test_arms_with_held_and_continuous_joints_agree(rng, robot):
     model = CasadiModel(ss.load_arm(robot).model)
     check_against_pinocchio(rng, model)
@@ -186,7 +193,7 @@ def test_a_payload_is_part_of_theta(rng):
     assert model.theta[60] > ss.casadi_model('kinova_gen3').theta[60] + 3.0
 
 
-@pytest.mark.parametrize('robot', ['four_bar', 'digit_left_leg'])
+@pytest.mark.parametrize('robot', slow_after(1, ['four_bar', 'digit_left_leg']))
 def test_loops_have_the_gap_the_jacobian_and_the_bias_of_the_closed_chain(rng, robot):
     chain, model = ClosedChain.named(robot), ss.casadi_model(robot)
     q, qd = rng.normal(size=(2, chain.model.n))
