@@ -172,7 +172,8 @@ class IdentificationProblem:
         """What is not learnt from, to validate parameters with, if there is anything."""
         if self.split >= self.seconds:
             return None
-        return held_out(self.sensed, self.smoothed, self.split, self.filter_hz)
+        known = self.prior.bounds
+        return held_out(self.sensed, known, self.smoothed, self.split, self.filter_hz)
 
     def validation(self, theta: Array) -> Validation | None:
         """Of these parameters, if anything was held out."""

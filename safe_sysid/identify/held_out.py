@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import lsq_linear
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.smooth_log import FILTER, SmoothLog
 from safe_sysid.model.dynamics.felt_regressor import felt_regressor
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.sets.interval import Interval
 
 MOST_ROWS = 4000  # instants of a part; more would not change the figures
 RANK = 1e-7  # singular values below this share of the largest are left as described
+STILL = 1e-6  # share of the largest column by which what is not shown is held near its middle
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +38,7 @@ class Validation:
     held_out: tuple[float, float]  # [s]
     as_described: TorquePrediction
     identified: TorquePrediction
+    within: TorquePrediction  # all parameters fitted, within what is known before
     best_fit: TorquePrediction  # all parameters fitted, bounds or not: what such a model can do
     fitted: Array  # theta of that fit
 
@@ -48,6 +52,7 @@ class HeldOut:
     part: SmoothLog
     regressor: Array  # (N, n, k) of the part
     described: TorquePrediction
+    within: TorquePrediction
     best: TorquePrediction
     fitted: Array  # theta of the best fit
 
@@ -55,13 +60,17 @@ class HeldOut:
         """Compare parameters with those described and with the best fit."""
         mine = _prediction(self.regressor, identified, self.part)
         span = (float(self.part.seconds[0]), float(self.part.seconds[-1]))
-        return Validation(
-            self.filter_hz, FILTER, self.split, span, self.described, mine, self.best, self.fitted
-        )
+        predictions = self.described, mine, self.within, self.best
+        return Validation(self.filter_hz, FILTER, self.split, span, *predictions, self.fitted)
 
 
-def held_out(model: RobotModel, smoothed: SmoothLog, split: float, filter_hz: float) -> HeldOut:
-    """Return everything after `split` [s], with a fit to everything before."""
+def held_out(
+    model: RobotModel, known: Interval, smoothed: SmoothLog, split: float, filter_hz: float
+) -> HeldOut:
+    """Return everything after `split` [s], with fits to everything before.
+
+    One of them is of parameters that were known before to be within an interval.
+    """
     before, after = smoothed.seconds <= split, smoothed.seconds > split
     if not before.any() or not after.any():
         side = 'before' if not before.any() else 'after'
@@ -75,10 +84,10 @@ def held_out(model: RobotModel, smoothed: SmoothLog, split: float, filter_hz: fl
         raise MeasurementError(
             f'all efforts after {split:.3f} s are 0: there is nothing to predict'
         )
-    best = best_fit(model, thinned(smoothed.rows(before)))
+    within, best = fits(model, known, thinned(smoothed.rows(before)))
     W = felt_regressor(model, held.q, held.qd, held.qdd)
-    described, fitted = (_prediction(W, x, held) for x in (model.theta, best))
-    return HeldOut(filter_hz, split, held, W, described, fitted, best)
+    described, mine, free = (_prediction(W, x, held) for x in (model.theta, within, best))
+    return HeldOut(filter_hz, split, held, W, described, mine, free, best)
 
 
 def thinned(part: SmoothLog) -> SmoothLog:
@@ -86,24 +95,48 @@ def thinned(part: SmoothLog) -> SmoothLog:
     return part.rows(slice(None, None, max(1, len(part.seconds) // MOST_ROWS)))
 
 
-def best_fit(model: RobotModel, part: SmoothLog) -> Array:
-    """theta by least squares; what the motion does not show stays as described.
+def fits(model: RobotModel, known: Interval, part: SmoothLog) -> tuple[Array, Array]:
+    """theta by least squares: within what is known of it, and without bounds.
 
     Joints count by how well they can be predicted: twice, the second time weighted by the errors
     of the first.
     """
     W = felt_regressor(model, part.q, part.qd, part.qdd)
     weight = np.ones(model.n)
-    change = np.zeros(model.layout.size)
-    left = part.torque - W @ model.theta
+    theta: Array = model.theta
     for _ in range(2):
-        rows = (W * weight[:, None]).reshape(-1, model.layout.size)
-        scale = np.linalg.norm(rows, axis=0)
-        scale[scale == 0.0] = 1.0
-        change = np.linalg.lstsq(rows / scale, (left * weight).ravel(), rcond=RANK)[0] / scale
-        weight = 1.0 / np.maximum(np.std(left - W @ change, axis=0), 1e-6)
-    theta: Array = model.theta + change
-    return theta
+        theta = model.theta + _least_squares(*_weighted(W, part.torque - W @ model.theta, weight))
+        weight = 1.0 / np.maximum(np.std(part.torque - W @ theta, axis=0), 1e-6)
+    return _least_squares_within(*_weighted(W, part.torque, weight), known), theta
+
+
+def _weighted(W: Array, torque: Array, weight: Array) -> tuple[Array, Array]:
+    """Rows of all joints, and what they are to give."""
+    return (W * weight[:, None]).reshape(-1, W.shape[-1]), (torque * weight).ravel()
+
+
+def _least_squares(rows: Array, right: Array) -> Array:
+    """Without bounds; what the rows do not show stays 0."""
+    scale = np.linalg.norm(rows, axis=0)
+    scale[scale == 0.0] = 1.0
+    found: Array = np.linalg.lstsq(rows / scale, right, rcond=RANK)[0] / scale
+    return found
+
+
+def _least_squares_within(rows: Array, right: Array, bounds: Interval) -> Array:
+    """Within bounds; what the rows do not show stays in their middle."""
+    found: Array = bounds.center.copy()
+    free = bounds.radius > 0.0
+    if not free.any():
+        return found
+    unit = bounds.radius[free]
+    scaled = rows[:, free] * unit
+    R = np.linalg.qr(np.column_stack([scaled, right - rows @ found])).R
+    still = STILL * np.linalg.norm(scaled, axis=0).max(initial=0.0) * np.eye(len(unit))
+    small = np.vstack([R[:, :-1], still])
+    share = lsq_linear(small, np.append(R[:, -1], np.zeros(len(unit))), (-1.0, 1.0)).x
+    found[free] += unit * share
+    return found
 
 
 def _prediction(W: Array, theta: Array, held: SmoothLog) -> TorquePrediction:

@@ -20,11 +20,13 @@ from safe_sysid.sets.interval import Interval
 PREDICTIONS = {  # attribute of Validation: in words
     'as_described': 'the arm as described',
     'identified': 'with what was identified',
+    'within': 'all fitted, within what is known',
     'best_fit': 'all parameters fitted, no bounds',
 }
 
 SURE = 0.9  # probability from which on the object is called by its name
 DOUBTFUL = 1.5  # times the error of the best fit
+UNEXPLAINED = 0.2  # of the torque; a rigid arm whose torques are torques leaves less
 MANY = 1000.0  # times better; more is said as that
 STOOD = (
     'no joint moved by more than its readings err: one pose tells next to nothing of what is '
@@ -173,15 +175,21 @@ def _doubt_of_predictions(found: Identification) -> str | None:
     validation = found.validation
     if validation is None or found.refused is not None:
         return None
-    mine, best = validation.identified.filtered, validation.best_fit.filtered
+    mine, best = validation.within.filtered, validation.best_fit.filtered
+    left = min(mine, best)
+    if left > UNEXPLAINED:
+        return (
+            f'all parameters fitted leave {100 * left:.0f} % of the torque unexplained: coupled '
+            'joints, contact, an effort that is no torque, noise or a motion that shows too little '
+            'can be the cause, and the bounds rest on the assumption that it is noise'
+        )
     if mine <= DOUBTFUL * best:
         return None
     times = f'{mine / best:.1f}' if mine < MANY * best else f'more than {MANY:g}'
     return (
-        f'with all parameters fitted, torque is predicted {times} times better than '
-        'with the arm as described and the payload identified: links or friction are probably '
-        'known less well than was said (--known-links, --known-friction), and the bounds rest '
-        'on it'
+        f'with all parameters fitted, torque is predicted {times} times better than with all '
+        'fitted within what was said of links, friction and payload: one of these is probably '
+        'known less well (--known-links, --known-friction), and the bounds rest on it'
     )
 
 

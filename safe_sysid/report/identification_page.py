@@ -117,6 +117,7 @@ def _facts(found: Identification) -> tuple[tuple[str, str], ...]:
             ('error of predicted torque, as described', f'{100 * errors["as_described"]:.1f} %')
         )
         facts.append(('with what was identified', f'{100 * errors["identified"]:.1f} %'))
+        facts.append(('all fitted, within what is known', f'{100 * errors["within"]:.1f} %'))
         facts.append(('all parameters fitted', f'{100 * errors["best_fit"]:.1f} %'))
     return tuple(facts)
 

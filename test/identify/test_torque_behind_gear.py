@@ -17,6 +17,7 @@ from safe_sysid.measure.smooth_log import SmoothLog
 from safe_sysid.model.arm_knowledge import ArmKnowledge
 from safe_sysid.model.facts import facts_path, read_facts, urdf_path
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.sets.interval import Interval
 
 
 def arm(sensor):
@@ -54,8 +55,11 @@ def test_held_out_torque_behind_the_gear_is_predicted_without_friction():
     shares = {}
     for sensor in ('link', 'motor'):
         model = arm(sensor)
-        found = held_out(model, part, 6.0, 5.0).validation(model.theta)
-        shares[sensor] = found.as_described.filtered, found.identified.filtered
+        exactly = Interval(model.theta, model.theta)
+        found = held_out(model, exactly, part, 6.0, 5.0).validation(model.theta)
+        shares[sensor] = [
+            each.filtered for each in (found.as_described, found.within, found.identified)
+        ]
     assert max(shares['link']) < 1e-9
     assert min(shares['motor']) > 1.0
 

@@ -1,0 +1,45 @@
+"""A caution where what was said of an arm predicts badly, and none where it only was not much."""
+
+import contextlib
+from dataclasses import replace
+import io
+import json
+
+from cli.recorded_arm import as_table, trial
+import numpy as np
+import pytest
+
+from safe_sysid.cli.main import main
+
+MORE_FRICTION = np.array([3.0, 1.5])  # [N m s/rad] than anybody has told
+
+
+@pytest.fixture(scope='module')
+def table(tmp_path_factory):
+    arm = trial()
+    log = replace(arm.log, torque=arm.log.torque + MORE_FRICTION * arm.log.velocity)
+    return as_table(replace(arm, log=log), tmp_path_factory.mktemp('tables') / 'log.csv')
+
+
+def identify(table, *arguments):
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        status = main(['identify', str(table), '--robot', 'two_link', '--json', *arguments])
+    assert status == 0
+    return json.loads(text.getvalue())
+
+
+def test_friction_that_nobody_claims_to_know_is_no_reason_for_a_caution(table):
+    found = identify(table, '--known-friction', 'unknown')
+    errors = {
+        name: prediction['relative_error_filtered']
+        for name, prediction in found['validation']['predictions'].items()
+    }
+    assert errors['identified'] > 3.0 * errors['best_fit']
+    assert errors['within'] < 1.5 * errors['best_fit']
+    assert found['caution'] is None
+
+
+def test_friction_that_is_not_what_was_said_is_one(table):
+    found = identify(table, '--known-friction', '10%', '--torque-noise', '12')
+    assert 'fitted within what was said of links, friction and payload' in found['caution']
