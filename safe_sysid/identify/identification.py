@@ -180,8 +180,8 @@ def _doubt_of_predictions(found: Identification) -> str | None:
     if left > UNEXPLAINED:
         return (
             f'all parameters fitted leave {100 * left:.0f} % of the torque unexplained: coupled '
-            'joints, contact, an effort that is no torque, noise or a motion that shows too little '
-            'can be the cause, and the bounds rest on the assumption that it is noise'
+            'joints, contact, an effort that is no torque, noise or a motion that shows '
+            'too little can be the cause, and the bounds rest on the assumption that it is noise'
         )
     if mine <= DOUBTFUL * best:
         return None

@@ -11,6 +11,8 @@ from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
 from safe_sysid.arrays import Array
+from safe_sysid.identify.payload_in_frame import nearest_body
+from safe_sysid.model.inertia import from_mass_com_inertia, is_consistent
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.messages.codec import time_of
@@ -26,9 +28,18 @@ PATH, REACH, OBSTACLE = (
 
 
 def payload_message(model: RobotModel, estimate: ParameterEstimate, stamp: int) -> InertiaStamped:
-    """Nominal payload alone: the end effector, less what the URDF says of it empty."""
-    held = estimate.end_effector - model.own_end_effector
-    return _inertia_message(model, held if held[0] > 0.0 else np.zeros(10), stamp)
+    """Nominal payload alone: the end effector, less what the URDF says of it empty.
+
+    What is left need not be a body; the nearest one is told, or its mass alone, at its centre.
+    """
+    own = model.own_end_effector
+    held = nearest_body(estimate.end_effector - own, estimate.end_effector_bounds - own)
+    if held[0] <= 0.0:
+        held = np.zeros(10)
+    elif not is_consistent(held):
+        centre = held[1:4] / held[0]
+        held = from_mass_com_inertia(held[0], centre, np.zeros((3, 3)))
+    return _inertia_message(model, held, stamp)
 
 
 def _inertia_message(model: RobotModel, body: Array, stamp: int) -> InertiaStamped:

@@ -59,6 +59,27 @@ def test_an_empty_hand_is_a_payload_of_no_mass():
         assert (inertia.m, inertia.com.x, inertia.izz) == (0.0, 0.0, 0.0)
 
 
+@pytest.mark.parametrize('ratio', [1e-3, 0.5])
+def test_a_payload_that_is_left_of_uncertain_bodies_is_a_body(ratio, rng):
+    """Robots and scenes refuse others; within narrow bounds there may be none near."""
+    model = RobotModel.named('kinova_gen3')
+    for _ in range(50):
+        theta = model.theta.copy()
+        held = theta[model.layout.end_effector]  # a view
+        held *= 1.0 + rng.uniform(-0.4, 0.4, 10)
+        held[0] += 1.0
+        told = payload_message(model, estimated(model, theta, ratio), 0).inertia
+        assert told.m == pytest.approx(held[0] - model.own_end_effector[0], rel=0.1)
+        moments = [[told.ixx, told.ixy, told.ixz], [told.ixy, told.iyy, told.iyz],
+                   [told.ixz, told.iyz, told.izz]]  # fmt: skip
+        least, middle, most = np.linalg.eigvalsh(moments)
+        assert least >= -1e-9 and most <= least + middle + 1e-9
+
+
+def estimated(model, theta, ratio):
+    return ParameterEstimate(model.layout, theta, ratio_bounds(theta, ratio))
+
+
 def test_frames_are_links_of_the_arm():
     model = RobotModel.named('kinova_gen3')
     assert frame_of_base(model) == 'world'
