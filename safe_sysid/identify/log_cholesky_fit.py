@@ -63,17 +63,18 @@ def fit(
     prior: Array,
     iterations: int = 500,
     seconds: float = NO_CLOCK,
+    uncertain: Array | None = None,
 ) -> FitResult:
     """Body that explains the rows best; each residual is divided by the delta of its row.
 
     `prior` is any (10,) guess of theta_e. A direction is determined by the data if a change as
     large as the prior body would be seen over the deltas of all rows; in the others the prior
-    counts as a rough measurement. Where theta_r is as uncertain as the rows are noisy, say so in
-    delta; for equal weights, pass an observation whose deltas are equal. Ipopt stops after
-    `iterations`, or `seconds` as the last resort.
+    counts as a rough measurement. theta_r is exact, or `uncertain` by this much: it is fitted
+    too, as if it had been measured with such an error. For equal weights, pass an observation
+    whose deltas are equal. Ipopt stops after `iterations`, or `seconds` as the last resort.
     """
     A = _from_reference(reference_body(prior))
-    R, c, floor = _reduced(observation, theta_r, A)
+    R, c, floor = _reduced(observation, theta_r, A, uncertain)
     problem, undetermined = _determined(R, c)
     phi, outcome = _best_body(problem, iterations, seconds)
     if undetermined and outcome not in (FitOutcome.STOPPED_EARLY, FitOutcome.OUT_OF_TIME):
@@ -122,13 +123,24 @@ def _from_reference(reference: Array) -> Array:
     return A
 
 
-def _reduced(observation: Observation, theta_r: Array, A: Array) -> tuple[Array, Array, float]:
-    """R, c and a constant with cost = 1/2 |R phi' - c|^2 + constant; R is (10, 10)."""
+def _reduced(
+    observation: Observation, theta_r: Array, A: Array, uncertain: Array | None
+) -> tuple[Array, Array, float]:
+    """R, c and a constant with cost = 1/2 |R phi' - c|^2 + constant; R is (10, 10).
+
+    The cost is the least over theta_r, where that is uncertain.
+    """
     rows = np.hstack([observation.Y_e @ A, observation.response(theta_r)[:, None]])
-    rows = np.vstack([rows / _errors(observation.delta)[:, None], np.zeros((11, 11))])
+    known = np.zeros(0) if uncertain is None else uncertain
+    if len(known):
+        rows = np.hstack([observation.Y_r * known, rows])
+    rows /= _errors(observation.delta)[:, None]
+    below = np.eye(len(known) + 11, len(known) + 11)
+    below[len(known) :] = 0.0
+    rows = np.vstack([rows, below])
     if not np.isfinite(rows).all():
         raise MeasurementError('Y_e, Y_r theta_r and b have to be finite to fit a body')
-    triangle = np.linalg.qr(rows).R
+    triangle = np.linalg.qr(rows).R[len(known) :, len(known) :]
     return triangle[:10, :10], triangle[:10, 10], 0.5 * float(triangle[10, 10] ** 2)
 
 

@@ -207,7 +207,7 @@ class PayloadEstimator:
         return replace(contradiction, promises=(*earlier, *(contradiction.promises or ())))
 
     def _nominal(self, rows: Observation, center: Array | None) -> tuple[Array, bool]:
-        """Return the fit moved into the bounds; rows that depend much on theta_r count less.
+        """Return the fit, with theta_r within what is known of it, moved into the bounds.
 
         Or the middle of the bounds. Rows that say next to nothing leave the fit at an edge,
         and what is twice as far from it costs a certificate twice as much. The second is whether
@@ -216,11 +216,10 @@ class PayloadEstimator:
         bounds = self._bounds
         if self._settings.nominal == 'middle' and is_consistent(bounds.center):
             return np.asarray(bounds.center), True
-        spread = np.abs(rows.Y_r) @ self._rest.radius
         start = self._prior.end_effector if center is None else center
-        wider = replace(rows, delta=rows.delta + spread)
         chosen = self._settings
-        best = fit(wider, self._theta_r, start, chosen.fit_iterations, chosen.fit_seconds)
+        limits = chosen.fit_iterations, chosen.fit_seconds
+        best = fit(rows, self._theta_r, start, *limits, self._rest.radius)
         inside = _inside(bounds, best.phi, center, self._theta_e)
         return inside, best.outcome is not FitOutcome.OUT_OF_TIME
 

@@ -102,6 +102,23 @@ def optimality(rows, theta_r, phi):
     return saving / cost(rows, theta_r, phi)
 
 
+def test_other_parameters_that_are_uncertain_are_fitted_too(rng):
+    """One and the same error of theta_r is in every row: it is no noise of each of them."""
+    phi = random_body(rng)
+    rows, theta_r = random_rows(rng, phi, 1e-3)
+    uncertain = rng.uniform(0.5, 2.0, len(theta_r))
+    guess = theta_r + uncertain * rng.uniform(-1.0, 1.0, len(theta_r))
+    found = fit(rows, guess, GUESS, uncertain=uncertain)
+    Y, U = weighted(rows, guess)
+    whole = np.block([
+        [Y, rows.Y_r / rows.delta[:, None]],
+        [np.zeros((len(guess), 10)), np.diag(1.0 / uncertain)],
+    ])  # fmt: skip
+    best = np.linalg.lstsq(whole, np.concatenate([U, np.zeros(len(guess))]))[0]
+    np.testing.assert_allclose(found.phi / UNITS, best[:10] / UNITS, atol=1e-6)
+    assert np.abs(found.phi - phi).max() < 0.1 * np.abs(fit(rows, guess, GUESS).phi - phi).max()
+
+
 def test_without_noise_the_truth_is_found_directly(rng):
     for _ in range(20):
         phi = random_body(rng)
