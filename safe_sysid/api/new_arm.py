@@ -72,6 +72,8 @@ class NewArm(ShownAsText):
         arm, found = self.described, self.described.found
         capsules = arm.model.capsules
         lines = [f'{arm.name}: {arm.model.n} joints ({", ".join(arm.chain.joints)})']
+        end = '' if arm.chain.tip == arm.chain.body else f', fixed to {arm.chain.body}'
+        lines.append(f'tip: {arm.chain.tip}{end}; a payload is what is beyond it')
         if arm.chain.held:
             held = ', '.join(f'{name} at {value:g}' for name, value in arm.chain.held.items())
             lines.append(f'held: {held}')

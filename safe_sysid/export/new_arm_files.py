@@ -73,11 +73,11 @@ def write_new_arm(
     if there and not is_forced:
         raise ConfigError(f'{", ".join(there)}: exist already; --force replaces them')
     if tool is None:
-        center = beyond_tip(arm)
-        held = heaviest_box(arm, center)
+        places = beyond_tip(arm)
+        held = heaviest_box(arm, places)
         mass, about = held.mass, about_box(arm, held)
     else:
-        center, held = beyond_tool(tool), at_tip(arm, tool)
+        places, held = beyond_tool(arm, tool), at_tip(arm, tool)
         mass, about = PAYLOAD + tool.mass, about_tool(arm, tool)
     start = first_pose(arm.model.with_payload(held), world_of(arm))
     if start.clearance <= 0.0:
@@ -85,7 +85,7 @@ def write_new_arm(
     texts = {
         'urdf': ElementTree.tostring(arm.root, encoding='unicode') + '\n',
         'settings': settings_text(arm),
-        'loop': loop_text(arm, files, prior_beyond(arm, center, mass), mass, start),
+        'loop': loop_text(arm, files, prior_beyond(arm, places, mass), mass, start),
         'payload': payload_text(arm, held, about),
         'world': world_text(arm),
         'excitation': excitation_text(arm, None if tool is None else files['payload']),

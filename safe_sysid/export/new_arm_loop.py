@@ -33,6 +33,7 @@ LINKS = 0.05  # share of their figures to which parameters of links are known
 FLOOR = (4.0, 4.0, 0.1)  # [m]
 NO_WORDS = ('y', 'n', 'yes', 'no', 'on', 'off', 'true', 'false', 'null')  # to YAML
 PERIOD, ROW = 0.005, 0.1  # [s] between two samples, assumed; of samples in a row
+WITHIN_A_SAMPLE = 100.0  # [N m] that a torque may change by
 IDEAL = (
     'sampling: the loop is certified as if readings were exact and torques acted at once '
     f'(`sampling: ideal`); its period of {1e3 * PERIOD:g} ms, assumed, is left out, and the '
@@ -43,7 +44,7 @@ NEAR_FLOOR = 0.05  # [m] above z = 0 of the lowest vertex, below which the arm s
 
 def beyond_tip(arm: DescribedArm) -> Array:
     """Middle of a box that touches the last body, on the side that is away from the arm."""
-    last = next((c for c in arm.found.covers if c.surface.link == arm.chain.tip), None)
+    last = next((c for c in arm.found.covers if c.surface.link == arm.chain.body), None)
     if last is None:
         return np.array([0.0, 0.0, HALF_BOX])
     axis = int(np.argmax(np.abs(last.hull.mean(axis=0))))
@@ -71,10 +72,14 @@ def _distance_from_arm(model: RobotModel, center: Array) -> float:
     return float(np.mean(least))
 
 
-def beyond_tool(tool: Payload) -> Array:
-    """Middle of a box that touches a tool where that reaches farthest along its z."""
+def beyond_tool(arm: DescribedArm, tool: Payload) -> Array:
+    """Where a tool begins, and the middle of a box where it reaches farthest along its z, (2, 3).
+
+    In the frame of the last joint; the frame of the tool is that of the tip.
+    """
     far = max(max(s.a[2], s.b[2]) + s.radius for s in tool.shapes.values())
-    return np.round([0.0, 0.0, far + HALF_BOX], 4)
+    tip = arm.model.frames[arm.chain.tip]
+    return np.round([tip.p, tip.p + tip.R[:, 2] * (far + HALF_BOX)], 4)
 
 
 def heaviest_box(arm: DescribedArm, center: Array) -> Payload:
@@ -94,7 +99,7 @@ def _box(arm: DescribedArm, center: Array, mass: float) -> Payload:
     zero = 0.0, 0.0, 0.0
     ball = PayloadCapsule(zero, zero, round(math.sqrt(3.0) * HALF_BOX + 5e-5, 4))
     x, y, z = center.tolist()
-    place = {arm.name: Placement(arm.chain.tip, (x, y, z), zero)}
+    place = {arm.name: Placement(arm.chain.body, (x, y, z), zero)}
     name = f'{arm.name}_payload'
     return Payload(name, mass, np.zeros(3), moment * np.eye(3), place, {'box': ball})
 
@@ -213,7 +218,8 @@ def loop_text(
     # Certificates of this loop leave period, delay and encoder steps out (`sampling: ideal`, the
     # default). A torque is held for a period meanwhile, and V may rise above V_M, which is the
     # fault TRACKING: the more so, the longer the period. Where that happens, a shorter one may
-    # help, with `window` and `longest_step` below to fit; `sampling: described` takes them in.
+    # help, with `window`, `longest_step` and `rate` below to fit; `sampling: described` takes
+    # them in.
     payload: {as_key(files['payload'].name)} # what the arm may hold at most, for its shape
     prior:
       ratio: {LINKS} # every link parameter is within this share of its figure
@@ -250,22 +256,29 @@ def _simulators(start: FirstPose) -> str:
       torque_ratio: [0.02] # errors of torques in simulation
     guard:
       max_age: 0.05 # [s] of a measurement or command
-      rate: [20000.0] # [N m/s]; out of its brakes the arm has to be held within a sample
+      rate: [{WITHIN_A_SAMPLE / PERIOD!r}] # [N m/s]; out of its brakes the arm has to be held
+      # within a sample: {WITHIN_A_SAMPLE:g} N m per period
 """
         for bridge in ('builtin_sim_bridge', 'drake_bridge', 'mujoco_bridge')
     )
 
 
-def prior_beyond(arm: DescribedArm, center: Array, mass: float) -> tuple[Array, Array, Array]:
-    """Bounds on the end effector: the bare one as the loop knows it, and a mass [kg] beyond it."""
+def prior_beyond(arm: DescribedArm, places: Array, mass: float) -> tuple[Array, Array, Array]:
+    """Bounds on the end effector: the bare one as the loop knows it, and a mass [kg] beyond it.
+
+    Its centre is about places in the frame of the last joint, or between them and the joint.
+    """
     place = arm.model.layout.end_effector
     bare = arm.model.theta[place]
     own = ArmKnowledge(links=LINKS, stated=arm.model.uncertainty).bounds(arm.model)[place]
-    reach = np.abs(center) + HALF_BOX + ABOUT
+    places = np.atleast_2d(places)
+    reach = np.abs(places).max(axis=0) + HALF_BOX + ABOUT
     x, y, z = reach
     squares = np.array([y * y + z * z, x * y, x * x + z * z, x * z, y * z, x * x + y * y])
-    low = np.concatenate([[0.0], np.minimum(0.0, center - ABOUT), -squares * [0, 1, 0, 1, 1, 0]])
-    high = np.concatenate([[1.0], np.maximum(0.0, center + ABOUT), squares])
+    least = np.minimum(0.0, places.min(axis=0) - ABOUT)
+    most = np.maximum(0.0, places.max(axis=0) + ABOUT)
+    low = np.concatenate([[0.0], least, -squares * [0, 1, 0, 1, 1, 0]])
+    high = np.concatenate([[1.0], most, squares])
     lower, upper = own.lower + mass * low, own.upper + mass * high
     lower, upper = np.floor(lower * 1e6) / 1e6, np.ceil(upper * 1e6) / 1e6
     positive = [0, 4, 6, 9]

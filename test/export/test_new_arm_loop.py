@@ -7,6 +7,7 @@ import tempfile
 
 from bringup.test_processes import settings_class
 import numpy as np
+import pinocchio as pin
 import pytest
 import yaml
 
@@ -22,8 +23,11 @@ from safe_sysid.model.description.described_arm import (
     static_torques_at,
 )
 from safe_sysid.model.description.first_pose import FirstPose, first_pose
+from safe_sysid.model.facts import read_facts
 from safe_sysid.model.held_body import refuse_beyond
+from safe_sysid.model.payload import read_payload
 from safe_sysid.sets.interval import Interval
+from safe_sysid.share import share_directory
 
 LINK = """<link name="{name}"><inertial><mass value="2"/><origin xyz="0 0 {z}"/>
   <inertia ixx="0.02" iyy="0.021" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
@@ -146,6 +150,51 @@ def test_the_prior_has_the_payload_in_any_hand_that_the_loop_takes_for_possible(
         prior = Interval(lower, upper)
         refuse_beyond(prior, hand, found.model, {'nothing': None, 'its payload': held})
         assert prior.contains(nominal)
+
+
+def with_adapter(folder):
+    """Its tip is a frame 30 cm beside the last joint, turned, at the end of an adapter of 2 kg."""
+    parts = [
+        BASE,
+        LINK.format(name='upper', z=0.2, length=0.4),
+        LINK.format(name='adapter', z=0.02, length=0.04),
+        '<link name="tool0"/>',
+        JOINT.format(name='j1', parent='base', child='upper', z=0.25, y=1, turn=0, upper=0.1,
+                     effort=90),
+        """<joint name="bolts" type="fixed"><parent link="upper"/><child link="adapter"/>
+           <origin xyz="0.1 0 0.4" rpy="0 1.2 0"/></joint>
+           <joint name="face" type="fixed"><parent link="adapter"/><child link="tool0"/>
+           <origin xyz="0 0.3 0.05" rpy="0.4 0 2"/></joint>""",
+    ]  # fmt: skip
+    path = folder / 'arm.urdf'
+    path.write_text(f'<robot name="arm">{"".join(parts)}</robot>', encoding='utf-8')
+    return path
+
+
+@pytest.mark.parametrize('name', ['franka_hand', 'robotiq_2f85'])
+def test_a_gripper_is_at_the_tip_that_was_named_and_the_prior_knows_it(tmp_path, name, rng):
+    """By Pinocchio's frames: the gripper, and any object at its end, welded to the tip."""
+    urdf = with_adapter(tmp_path)
+    settings = NewArmSettings('torque-sensor', tip='tool0', capsules=1)
+    tool = read_payload(share_directory() / 'config' / 'tools' / f'{name}.yaml')
+    _, files = write_new_arm(
+        tmp_path / 'out', described_arm(urdf, settings), tool, is_forced=False
+    )
+    assert read_facts(files['settings']).tip == 'tool0'
+    chain = pin.buildModelFromUrdf(str(urdf))
+    place = chain.frames[chain.getFrameId('tool0')].placement
+    loop = yaml.safe_load(files['loop'].read_text(encoding='utf-8'))
+    prior = loop['/**']['ros__parameters']['prior']
+    end = max(max(s.a[2], s.b[2]) + s.radius for s in tool.shapes.values())
+    for _ in range(50):
+        mass = rng.uniform(0.0, 2.0)
+        center = np.array([0.0, 0.0, end + 0.05]) + rng.uniform(-0.05, 0.05, 3)
+        moments = mass * 0.03**2 * rng.uniform(0.5, 1.0)
+        thing = pin.Inertia(mass, center, moments * np.eye(3))
+        hand = pin.Inertia(tool.mass, tool.com, tool.inertia)
+        held = chain.inertias[-1] + place.act(thing) + place.act(hand)
+        phi = held.toDynamicParameters()
+        assert np.all(prior['lower'] <= phi) and np.all(phi <= prior['upper'])
 
 
 def test_nodes_accept_the_loop_that_is_written(tmp_path):

@@ -28,7 +28,8 @@ def shape_findings(arm: Arm, settings: Path) -> Iterator[DoctorFinding]:
     """Everything there is to say about the shapes of an arm."""
     model = arm.model
     root = parse_urdf(arm.urdf)
-    chain = ChosenChain(model.layout.joint_names, dict(arm.facts.held), arm.facts.tip, ())
+    names, tip = model.layout.joint_names, arm.facts.tip
+    chain = ChosenChain(names, dict(arm.facts.held), tip, tip, ())
     joints = described_joints(root, arm.urdf)
     choice = SurfaceChoice(package_paths=arm.package_paths, is_swept=False)
     try:

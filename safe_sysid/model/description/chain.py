@@ -39,7 +39,8 @@ class ChosenChain:
 
     joints: tuple[str, ...]
     held: dict[str, float]  # [rad or m]
-    tip: str  # link that the last joint moves
+    body: str  # link that the last joint moves
+    tip: str  # link fixed to it with which the arm ends: the one named, or the same
     remarks: tuple[str, ...]
 
 
@@ -62,9 +63,9 @@ def chosen_chain(
     moving = [joint for joint in reversed(path) if joint.kind != 'fixed']
     _check_moving(moving, following, source)
     held, remarks = _held(joints, {joint.name for joint in moving}, following, hold, source)
-    return ChosenChain(
-        tuple(joint.name for joint in moving), held, moving[-1].child, tuple(remarks)
-    )
+    body = moving[-1].child
+    names = tuple(joint.name for joint in moving)
+    return ChosenChain(names, held, body, tip or body, tuple(remarks))
 
 
 def described_joints(root: ElementTree.Element, source: Path) -> dict[str, DescribedJoint]:

@@ -45,6 +45,7 @@ RULES = {
     'velocity-alike': 'a velocity of 10 on every joint',
     'inertia-isotropic': 'the same moment of inertia about all axes',
     IMPOSSIBLE: 'an inertia that no body has',
+    'inertia-none': 'a shape without a mass',
     'inertia-light': 'a mass below a gram on a link longer than 5 cm',
     'inertia-density': 'a mass that does not fit the volume',
     'inertia-outside': 'a centre of mass outside the shape',
@@ -180,11 +181,15 @@ def inertia_doubts(
     """Yield doubts about the bodies of links; `shapes` of those that have one, in their frames."""
     for link in root.findall('link'):
         name, inertial = str(link.get('name')), link.find('inertial')
-        if name not in links or inertial is None:
+        if name not in links:
             continue
+        if inertial is None:
+            if link.find('visual') is not None or link.find('collision') is not None:
+                yield FigureDoubt('inertia-none', name, 'no inertial')
+            continue
+        shape = shapes.get(name, LinkShape())
         mass = _number(inertial.find('mass'), 'value')
         yield from _moment_doubts(name, inertial.find('inertia'), mass)
-        shape = shapes.get(name, LinkShape())
         if shape.length > LONG and mass < LIGHT:
             yield FigureDoubt('inertia-light', name, f'{mass:g} kg, {shape.length:.2f} m')
         elif shape.volume > 0.0 and mass > 0.0:

@@ -61,7 +61,7 @@ def test_an_arm_without_branches_needs_no_words():
 def test_mimicking_joints_follow_a_held_one():
     found = chosen(robot(*ARM, *HAND), 'palm')
     assert found.joints == ('j1', 'j2')
-    assert found.tip == 'b'
+    assert (found.body, found.tip) == ('b', 'palm')
     assert found.held == pytest.approx({'f1': 0.01, 'f2': 0.023, 'f3': -0.023})
     assert 'f1 is held at 0.01: 0 is outside its limits' in found.remarks[0]
     assert chosen(robot(*ARM, *HAND), 'palm', f1=0.03).held['f3'] == pytest.approx(-0.063)

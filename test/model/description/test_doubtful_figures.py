@@ -92,6 +92,15 @@ def test_bodies_that_nobody_weighed():
     }  # fmt: skip
 
 
+def test_a_shape_without_a_mass_is_named_and_a_frame_is_not():
+    root = ElementTree.fromstring(
+        '<robot><link name="seen"><visual/></link><link name="felt"><collision/></link>'
+        '<link name="frame"/><link name="wall"><collision/></link></robot>'
+    )
+    found = list(inertia_doubts(root, ['seen', 'felt', 'frame'], {}))
+    assert rules(found) == {('seen', 'inertia-none'), ('felt', 'inertia-none')}
+
+
 @pytest.mark.parametrize(('xyz', 'is_doubted'), [('0.1 0.06 0', False), ('0 0.3 1.4', True)])
 def test_a_centre_of_mass_is_within_the_shape(xyz, is_doubted):
     """As where somebody wrote centres of mass in the frame of the base."""
