@@ -117,7 +117,7 @@ class AvoidedObstacles:
         self._avoided = node.create_publisher(MarkerArray, 'avoided', STATE)
         self._waiting = WaitingMarkers(node, self._topic)
         self._transforms = Transforms(node, frames, self._settle)
-        self._motions = ObstacleMotions(node, moving, self._settle)
+        self._motions = ObstacleMotions(node, moving, self._now, self._settle)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timers = [
             node.create_timer(LOOK, self._look, clock=steady),
@@ -129,7 +129,8 @@ class AvoidedObstacles:
         """Whether all that is in the way is known, so that plans may be made."""
         settled = (self._shown.is_settled, *(each.is_settled for each in self._sources))
         is_complete = self._waiting.is_discovered and not self._waiting.unclear
-        return all(settled) and not self.awaited and is_complete
+        are_named = not self._motions.unclear
+        return all(settled) and not self.awaited and is_complete and are_named
 
     @property
     def _sources(self) -> list[OtherArms | SceneTopic]:
@@ -152,12 +153,12 @@ class AvoidedObstacles:
     @property
     def unclear(self) -> str:
         """What is not understood or not placed, a fault; empty: nothing."""
-        others = (self._waiting.unclear, *(each.unclear for each in self._sources))
+        others = [each.unclear for each in (self._waiting, self._motions, *self._sources)]
         trouble = self._shown.trouble(self._now()) or next((t for t in others if t), '')
         if not trouble:
             return ''
         also = self._motions.trouble, self._transforms.trouble
-        return '; '.join([trouble, *(each for each in also if each)])
+        return '; '.join([trouble, *(each for each in also if each not in trouble)])
 
     @property
     def placed(self) -> str:
