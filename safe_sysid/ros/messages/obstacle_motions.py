@@ -79,6 +79,10 @@ class ObstacleMotions:
             f'is understood that comes {self._moving.max_age} s or more after the last of these'
         )
 
+    def shift(self, change: int) -> None:
+        """Have what is counted from an arrival go on over a jump of the clock [ns]."""
+        self._unnamed = None if self._unnamed is None else self._unnamed + change
+
     def hear(self, msg: Any) -> None:
         """Take a message."""
         try:

@@ -126,13 +126,19 @@ class Node:
         """As that of rclpy, which does not look at remaps."""
         return self.publishers if topic == self.resolve_topic_name(POINTS) else 0
 
-    def get_clock(self):
-        return SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=self.now))
+
+def points_of(node):
+    def is_held(*_):
+        return False
+
+    now = lambda: node.now  # noqa: E731
+    (points,) = scene_topics(node, PointSettings(), scene, is_held, now, lambda: None)
+    return points
 
 
 def test_a_camera_that_falls_silent_leaves_nothing_known_until_it_is_back():
     node = Node()
-    (points,) = scene_topics(node, PointSettings(), scene, lambda *_: False, lambda: None)
+    points = points_of(node)
     assert (points.awaited, points.is_settled) == ('', True)
     node.publishers = 1
     assert 'nothing has come' in points.awaited
@@ -149,13 +155,13 @@ def test_a_camera_that_falls_silent_leaves_nothing_known_until_it_is_back():
 def test_who_publishes_is_found_by_the_name_that_the_topic_has_here():
     node = Node()
     node.remaps[POINTS], node.publishers = '/camera/points', 1
-    (points,) = scene_topics(node, PointSettings(), scene, lambda *_: False, lambda: None)
+    points = points_of(node)
     assert 'nothing has come' in points.awaited
 
 
 def test_silence_is_noticed_after_a_step_back_of_the_clock():
     node = Node()
-    (points,) = scene_topics(node, PointSettings(), scene, lambda *_: False, lambda: None)
+    points = points_of(node)
     node.hear[POINTS](cloud())
     node.now -= 100_000_000_000
     points.settle()
