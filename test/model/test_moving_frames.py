@@ -30,8 +30,8 @@ class Cell:
         self.scene = ShownScene(self.frames, 0.2, self.moving)
         self.scene.apply([Change('a', Shown((BOX,), frame))], STAMP)
 
-    def tell(self, linear=AHEAD, angular=STILL, parent='wall', stamp=STAMP):
-        pose = Transform(np.array([1.0, 2.0, 0.0]), QUARTER)
+    def tell(self, linear=AHEAD, angular=STILL, parent='wall', stamp=STAMP, turn=QUARTER):
+        pose = Transform(np.array([1.0, 2.0, 0.0]), turn)
         self.moving.put('person', FrameMotion(parent, stamp, pose, linear, angular))
 
     def refusal(self, now=STAMP):
@@ -78,6 +78,51 @@ def test_a_frame_that_was_told_to_move_never_stands_again():
     cell.tell(stamp=later)
     cell.scene.settle(later)
     assert cell.scene.is_settled
+
+
+BROKEN = [
+    ({'stamp': 0}, 'it has no stamp; it has to be that of its pose'),
+    ({'turn': np.zeros(4)}, 'so it is no rotation'),
+    ({'linear': np.full(3, np.nan)}, "velocity of frame 'person'"),
+    ({'angular': np.full(3, np.inf)}, "angular velocity of frame 'person'"),
+]
+
+
+@pytest.mark.parametrize(('told', 'said'), BROKEN)
+def test_a_frame_whose_motion_makes_no_sense_moves_and_nobody_knows_how(told, said):
+    """Whatever tf says of it, until a motion of it is understood."""
+    cell = Cell(expected=())
+    pose = Transform(np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))
+    cell.frames.put('base', 'person', STAMP, pose, True)
+    cell.scene.settle(STAMP)
+    assert cell.scene.is_settled
+    with pytest.raises(SafeSysidError, match="motion of 'person'"):
+        cell.tell(**told)
+    for other in range(3):  # what others send means nothing for this one
+        cell.moving.put(f'other_{other}', FrameMotion('base', STAMP, pose, AHEAD, STILL))
+        refusal = cell.refusal()
+        assert "frame 'person' moves, and nobody has told how (motion of 'person': " in refusal
+        assert said in refusal
+    cell.tell()
+    cell.scene.settle(STAMP)
+    assert cell.scene.is_settled
+    assert isinstance(next(iter(cell.scene.boxes.values())), MovingBox)
+
+
+def test_a_motion_that_was_understood_grows_old_while_those_after_it_are_not():
+    cell = Cell()
+    cell.tell()
+    with pytest.raises(SafeSysidError):
+        cell.tell(stamp=0)
+    cell.scene.settle(STAMP + 400 * MS)
+    assert cell.scene.is_settled
+    refusal = cell.refusal(STAMP + 600 * MS)
+    assert 'is 0.6 s old; 0.5 s are allowed' in refusal
+    assert 'it has no stamp' in refusal
+    cell.tell(stamp=STAMP + 600 * MS)
+    cell.scene.settle(STAMP + 600 * MS)
+    assert cell.scene.is_settled
+    assert 'no stamp' not in cell.refusal(STAMP + 1200 * MS)
 
 
 def test_what_hangs_on_a_frame_that_moves_is_not_taken_to_stand():

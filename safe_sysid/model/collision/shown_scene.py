@@ -122,6 +122,18 @@ class ShownScene:
                 if found.is_placed:
                     self._unplaced.pop(key, None)
 
+    def shift(self, change: int) -> None:
+        """Have what is counted from an arrival go on over a jump of the clock [ns]."""
+        self._entries = {
+            key: replace(
+                entry,
+                expires=entry.expires + change,
+                unplaced_since=entry.unplaced_since + change,
+            )
+            for key, entry in self._entries.items()
+        }
+        self._unplaced = {key: since + change for key, since in self._unplaced.items()}
+
     @property
     def boxes(self) -> dict[str, Box]:
         """What is shown, in the base; a box that did not change is the same object."""

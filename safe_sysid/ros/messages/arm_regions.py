@@ -53,11 +53,12 @@ class OtherArms:
         node: Node,
         others: Sequence[str],
         scene: Callable[[], ShownScene],
+        now: Callable[[], int],
         on_change: Callable[[], None],
     ) -> None:
         self._scenes = {name: scene() for name in others}
         self._heard: set[str] = set()
-        self._node, self._on_change = node, on_change
+        self._now, self._on_change = now, on_change
         for name in others:
             topic = f'{name.rstrip("/")}/{TOPIC}'
             node.create_subscription(MarkerArray, topic, partial(self._hear, name), STATE)
@@ -94,14 +95,16 @@ class OtherArms:
         for scene in self._scenes.values():
             scene.settle(self._now())
 
+    def shift(self, change: int) -> None:
+        """Have what is counted from an arrival go on over a jump of the clock [ns]."""
+        for scene in self._scenes.values():
+            scene.shift(change)
+
     def _hear(self, name: str, msg: MarkerArray) -> None:
         """Take the whole of what an arm says of itself."""
         self._heard.add(name)
         self._scenes[name].apply([Change(''), *changes_of(msg)], self._now())
         self._on_change()
-
-    def _now(self) -> int:
-        return int(self._node.get_clock().now().nanoseconds)
 
 
 def scenes_in(

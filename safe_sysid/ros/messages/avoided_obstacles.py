@@ -1,4 +1,8 @@
-"""AvoidedObstacles: obstacles of a world and those that somebody shows, and what RViz gets."""
+"""AvoidedObstacles: obstacles of a world and those that somebody shows, and what RViz gets.
+
+Frames, motions, lifetimes, patience and silence are judged by one clock, that of the arm: plans
+are compared by it with what moves.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ from visualization_msgs.msg import MarkerArray
 from safe_sysid.arrays import Array
 from safe_sysid.config import Angle, Finite, Positive, Settings
 from safe_sysid.errors import ConfigError
+from safe_sysid.measure.arm_clock import ArmClock
 from safe_sysid.model.collision.held_shapes import holds
 from safe_sysid.model.collision.named_boxes import together
 from safe_sysid.model.collision.region import RegionSettings
@@ -34,7 +39,11 @@ from safe_sysid.ros.messages.transforms import Transforms
 from safe_sysid.ros.messages.waiting_markers import WaitingMarkers
 from safe_sysid.sets.box import Box
 
+SECOND = 1e9  # [ns]
 LOOK = 0.05  # [s] between two looks for lifetimes that ended and frames that moved
+OVERDUE = (
+    0.1  # [s] of the arm's clock since the last look: a simulator is faster than this machine
+)
 FETCH = 0.01  # [s] between two looks for what was shown
 
 
@@ -90,9 +99,11 @@ class AvoidedObstacles:
         model: RobotModel,
         world: str,
         settings: SceneSettings,
+        clock: ArmClock,
         on_change: Callable[[], None],
     ) -> None:
-        self._node, self._settings, self._on_change = node, settings, on_change
+        self._settings, self._clock, self._on_change = settings, clock, on_change
+        self._looked = 0  # [ns] when lifetimes and frames were looked at last
         self._frame, self._topic = frame_of_base(model), settings.topic
         region, cell = settings.region.of(model), settings.cell
         self._walls = region.walls
@@ -105,11 +116,11 @@ class AvoidedObstacles:
         self.frames = frames = FrameTree(prefix + self._frame, fixed, settings.frame_age)
         moving = settings.motion.of(frames)
         scenes = scenes_in(frames, settings.patience, moving)
-        self._shown, self._others = scenes(), OtherArms(node, settings.others, scenes, self._renew)
-        self._topics = scene_topics(
-            node, settings.points, scenes, partial(_is_held, model, prefix), self._renew
-        )
-        self._topics.append(placed_topic(node, model, scenes(), prefix, self._renew))
+        now, is_held = clock.now, partial(_is_held, model, prefix)
+        self._shown = scenes()
+        self._others = OtherArms(node, settings.others, scenes, now, self._renew)
+        self._topics = scene_topics(node, settings.points, scenes, is_held, now, self._renew)
+        self._topics.append(placed_topic(node, model, scenes(), prefix, now, self._renew))
         self._region = OwnRegion(node, region, cell.frame, cell.base) if cell.frame else None
         self._is_heard = False  # anything on the topic
         self._is_told = True  # what is avoided, to whoever looks at it
@@ -117,7 +128,7 @@ class AvoidedObstacles:
         self._avoided = node.create_publisher(MarkerArray, 'avoided', STATE)
         self._waiting = WaitingMarkers(node, self._topic)
         self._transforms = Transforms(node, frames, self._settle)
-        self._motions = ObstacleMotions(node, moving, self._settle)
+        self._motions = ObstacleMotions(node, moving, now, self._settle)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timers = [
             node.create_timer(LOOK, self._look, clock=steady),
@@ -129,7 +140,8 @@ class AvoidedObstacles:
         """Whether all that is in the way is known, so that plans may be made."""
         settled = (self._shown.is_settled, *(each.is_settled for each in self._sources))
         is_complete = self._waiting.is_discovered and not self._waiting.unclear
-        return all(settled) and not self.awaited and is_complete
+        are_named = not self._motions.unclear
+        return all(settled) and not self.awaited and is_complete and are_named
 
     @property
     def _sources(self) -> list[OtherArms | SceneTopic]:
@@ -152,12 +164,12 @@ class AvoidedObstacles:
     @property
     def unclear(self) -> str:
         """What is not understood or not placed, a fault; empty: nothing."""
-        others = (self._waiting.unclear, *(each.unclear for each in self._sources))
-        trouble = self._shown.trouble(self._now()) or next((t for t in others if t), '')
+        others = [each.unclear for each in (self._waiting, self._motions, *self._sources)]
+        trouble = self._shown.trouble(self.now()) or next((t for t in others if t), '')
         if not trouble:
             return ''
         also = self._motions.trouble, self._transforms.trouble
-        return '; '.join([trouble, *(each for each in also if each)])
+        return '; '.join([trouble, *(each for each in also if each not in trouble)])
 
     @property
     def placed(self) -> str:
@@ -168,6 +180,19 @@ class AvoidedObstacles:
     def drawn(self) -> dict[str, Box]:
         """What is avoided, but for the edges of the region."""
         return {name: box for name, box in self.boxes.items() if name not in self._walls}
+
+    def now(self) -> int:
+        """Return the time by which all is judged [ns]."""
+        return self._clock.now()
+
+    def note_sample(self, stamp: int) -> None:
+        """Take the stamp of a sample [ns], by which time goes on."""
+        change = self._clock.note(stamp)
+        if change:
+            for each in (self._shown, self._motions, *self._sources):
+                each.shift(change)
+        if change or self.now() - self._looked > OVERDUE * SECOND:
+            self._settle()
 
     def note_position(self, q: Array) -> None:
         """Take where the arm is."""
@@ -196,7 +221,7 @@ class AvoidedObstacles:
     def _hear(self, markers: list[HeardMarker]) -> None:
         """Change what is shown, with the rules of RViz."""
         self._is_heard = True
-        self._shown.apply(changes_in(markers), self._now())
+        self._shown.apply(changes_in(markers), self.now())
         self._renew()
 
     def _tell(self) -> None:
@@ -209,7 +234,8 @@ class AvoidedObstacles:
         self._settle()
 
     def _settle(self) -> None:
-        self._shown.settle(self._now())
+        self._looked = self.now()
+        self._shown.settle(self._looked)
         for source in self._sources:
             source.settle()
         self._renew()
@@ -224,9 +250,6 @@ class AvoidedObstacles:
         ):
             self.boxes = boxes
             self._on_change()
-
-    def _now(self) -> int:
-        return int(self._node.get_clock().now().nanoseconds)
 
 
 def _is_held(

@@ -18,11 +18,12 @@ from safe_sysid.config import NotNegative, Positive, Settings
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.model.collision.moving_box import MotionBounds
 from safe_sysid.model.frame_tree import FrameTree, Transform
-from safe_sysid.model.moving_frames import FrameMotion, MovingFrames
+from safe_sysid.model.moving_frames import FrameMotion, MovingFrames, UnnamedMotionError
 from safe_sysid.ros.messages.codec import stamp_of
 from safe_sysid.ros.messages.qos import MOTIONS
 
 TOPIC = 'obstacle_motions'
+SECOND = 1e9  # [ns]
 
 
 @dataclass(frozen=True)
@@ -44,25 +45,62 @@ class MotionSettings(Settings):
 
 
 class ObstacleMotions:
-    """Listens for motions; `told` is called after each message."""
+    """Listens for motions; `told` is called after each message, `now` gives the time [ns].
 
-    def __init__(self, node: Node, moving: MovingFrames, told: Callable[[], None]) -> None:
-        self._moving, self._told = moving, told
+    A message without the name of a frame may be of anything: nothing is known to stand until one
+    is understood that comes `max_age` after the last of these. Nobody says whose a message is, and
+    who goes on sending such ones must not be forgotten for what others send.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        moving: MovingFrames,
+        now: Callable[[], int],
+        told: Callable[[], None],
+    ) -> None:
+        self._moving, self._now, self._told = moving, now, told
         self.trouble = ''  # what was wrong with the last motion, if anything
+        self._unnamed: int | None = None  # [ns] when the last motion came that is of no frame
         try:
             message: Any = importlib.import_module('nav_msgs.msg').Odometry
         except (ImportError, AttributeError):
             return
         node.create_subscription(message, TOPIC, self.hear, MOTIONS)
 
+    @property
+    def unclear(self) -> str:
+        """Why nothing is known to stand, a fault; empty: what is told has names."""
+        if self._unnamed is None:
+            return ''
+        return (
+            f'somebody tells the motion of no frame on topic {TOPIC}, so nobody knows what moves: '
+            'child_frame_id is empty; it has to name the frame. There are no plans until a motion '
+            f'is understood that comes {self._moving.max_age} s or more after the last of these'
+        )
+
+    def shift(self, change: int) -> None:
+        """Have what is counted from an arrival go on over a jump of the clock [ns]."""
+        self._unnamed = None if self._unnamed is None else self._unnamed + change
+
     def hear(self, msg: Any) -> None:
         """Take a message."""
         try:
             self._moving.put(msg.child_frame_id, motion_of(msg))
             self.trouble = ''
+            self._forgive()
+        except UnnamedMotionError:
+            self._unnamed = self._now()
         except SafeSysidError as error:
-            self.trouble = f"motion of '{msg.child_frame_id}': {error}"
+            self.trouble = str(error)
         self._told()
+
+    def _forgive(self) -> None:
+        """Forget a motion of no frame where none has come lately."""
+        if self._unnamed is None:
+            return
+        if self._now() - self._unnamed >= self._moving.max_age * SECOND:
+            self._unnamed = None
 
 
 def motion_of(msg: Any) -> FrameMotion:

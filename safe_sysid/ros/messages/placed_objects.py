@@ -156,7 +156,12 @@ class PlacedObjects:
 
 
 def placed_topic(
-    node: Node, arm: RobotModel, scene: ShownScene, prefix: str, on_change: Callable[[], None]
+    node: Node,
+    arm: RobotModel,
+    scene: ShownScene,
+    prefix: str,
+    now: Callable[[], int],
+    on_change: Callable[[], None],
 ) -> SceneTopic:
     """Return what was placed, as an arm avoids it; its links have a prefix in the scene."""
     own, base = _frame(node, arm), prefix + frame_of_base(arm)
@@ -164,7 +169,7 @@ def placed_topic(
     def read(msg: MarkerArray) -> list[Change]:
         return [_in_base(change, own, base) for change in changes_of(msg)]
 
-    return SceneTopic(node, TOPIC, (MarkerArray, (STATE,)), scene, read, on_change)
+    return SceneTopic(node, TOPIC, (MarkerArray, (STATE,)), scene, read, now, on_change)
 
 
 def _in_base(change: Change, own: str, base: str) -> Change:

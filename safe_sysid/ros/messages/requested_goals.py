@@ -203,8 +203,8 @@ class RequestedGoals:
         told = Placement.of(
             [p.x, p.y, p.z + settings.height], [1.0, 0.0, 0.0, 0.0] if given == FREE else given
         )
-        now = int(self._node.get_clock().now().nanoseconds)
-        placed = self._scene.frames.placement(msg.header.frame_id, NEWEST, now).of_frame(told)
+        frames, now = self._scene.frames, self._scene.now()
+        placed = frames.placement(msg.header.frame_id, NEWEST, now).of_frame(told)
         return LinkPose(settings.link or frame_of_tip(self._model), placed, is_free)
 
     def _ask(self, stamp: int, find: Find) -> None:

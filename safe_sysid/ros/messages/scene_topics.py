@@ -43,10 +43,11 @@ class SceneTopic:
         listens: tuple[Any, tuple[QoSProfile, ...]],
         scene: ShownScene,
         read: Read,
+        now: Callable[[], int],
         on_change: Callable[[], None],
     ) -> None:
         self._node, self._topic, self._scene = node, topic, scene
-        self._read, self._on_change = read, on_change
+        self._read, self._now, self._on_change = read, now, on_change
         self._heard: int | None = None  # [ns] when the last message came
         self.max_age = float('inf')
         for profile in listens[1]:
@@ -89,13 +90,15 @@ class SceneTopic:
             self._scene.apply([Change(KEY, unclear=said)], now)
         self._scene.settle(now)
 
+    def shift(self, change: int) -> None:
+        """Have what is counted from an arrival go on over a jump of the clock [ns]."""
+        self._heard = None if self._heard is None else self._heard + change
+        self._scene.shift(change)
+
     def _hear(self, msg: Any) -> None:
         self._heard = self._now()
         self._scene.apply(self._read(msg), self._heard)
         self._on_change()
-
-    def _now(self) -> int:
-        return int(self._node.get_clock().now().nanoseconds)
 
 
 def scene_topics(
@@ -103,12 +106,13 @@ def scene_topics(
     points: PointSettings,
     scene: Callable[[], ShownScene],
     is_held: Holds,
+    now: Callable[[], int],
     on_change: Callable[[], None],
 ) -> list[SceneTopic]:
     """Clouds of points; octomaps and MoveIt's scene where their messages are installed."""
 
     def topic(name: str, message: Any, profiles: tuple[QoSProfile, ...], read: Read) -> SceneTopic:
-        return SceneTopic(node, name, (message, profiles), scene(), read, on_change)
+        return SceneTopic(node, name, (message, profiles), scene(), read, now, on_change)
 
     def read_cloud(msg: PointCloud2) -> list[Change]:
         return cloud_changes(msg, points.cell, points.budget)

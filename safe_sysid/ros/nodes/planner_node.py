@@ -11,6 +11,7 @@ from rclpy.clock import Clock, ClockType
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
 
+from safe_sysid.measure.arm_clock import ArmClock, standing
 from safe_sysid.measure.clock import Clock as PlanClock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.sample_order import Arrival
@@ -65,7 +66,7 @@ class PlannerNode(ConfiguredNode):
         self._settings = settings = read_config(self, PlannerNodeSettings)
         self._arm = arm = settings.arm()
         self._avoided = AvoidedObstacles(
-            self, arm.model, settings.world, settings.scene, self._on_scene
+            self, arm.model, settings.world, settings.scene, self._arm_clock(), self._on_scene
         )
         plans = PlanPublisher(self, arm.model)
         missions = settings.missions(arm.model)
@@ -91,6 +92,14 @@ class PlannerNode(ConfiguredNode):
         if settings.is_lockstep:  # else the first search looks whether it is over
             self._avoided.discover()
         self._connect()
+
+    def _arm_clock(self) -> ArmClock:
+        """Return the clock of the arm; before its first sample it is that of the node."""
+
+        def before() -> int:
+            return int(self.get_clock().now().nanoseconds)
+
+        return ArmClock(before, standing) if self._settings.is_lockstep else ArmClock(before)
 
     def _connect(self) -> None:
         model, is_lockstep = self._arm.model, self._settings.is_lockstep
@@ -147,6 +156,7 @@ class PlannerNode(ConfiguredNode):
     def _on_measurement(self, measurement: JointMeasurement, arrival: Arrival) -> None:
         self._newest, mode = measurement.stamp, self._session.mode
         self._planning.note_sample(measurement.stamp)
+        self._avoided.note_sample(measurement.stamp)
         self._goals.note_position(measurement.position, measurement.stamp)
         self._avoided.note_position(measurement.position)
         if arrival is Arrival.OLD and not self._answers.is_missing(self._newest, mode):

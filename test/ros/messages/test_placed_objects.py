@@ -42,10 +42,14 @@ def node_of(context):
         each.destroy_node()
 
 
+def now():
+    return STAMP
+
+
 def planner_of(node, prefix='left/'):
     """What a planner hears, whose arm is one among others."""
     scene = ShownScene(FrameTree(f'{prefix}base_link', {}, 0.5), 0.2)
-    return placed_topic(node, ARM, scene, prefix, lambda: None)
+    return placed_topic(node, ARM, scene, prefix, now, lambda: None)
 
 
 def until(nodes, condition):
@@ -178,14 +182,14 @@ def test_what_another_arm_has_placed_is_in_a_frame_of_its_own(node_of):
     other = node_of('supervisor', 'right')
     planner = node_of('planner', 'right')
     topic = placed_topic(
-        planner, ARM, ShownScene(FrameTree('base_link', {}, 0.5), 0.0), '', lambda: None
+        planner, ARM, ShownScene(FrameTree('base_link', {}, 0.5), 0.0), '', now, lambda: None
     )
     placed = PlacedObjects(other, ARM, SHAPES, PlacedSettings())
     placed.put(Q, STAMP)
     until([other, planner], lambda: NAME in topic.boxes)
     stranger = node_of('planner', 'left')
     there = ShownScene(FrameTree('base_link', {}, 0.5), 0.0)
-    placed_topic(stranger, ARM, there, '', lambda: None)._hear(told(other, planner))
+    placed_topic(stranger, ARM, there, '', now, lambda: None)._hear(told(other, planner))
     assert not there.is_settled
     assert not there.boxes
 

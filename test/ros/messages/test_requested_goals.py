@@ -45,7 +45,7 @@ class Asked:
         self.task = Mission(MODEL, None, learned)
         missions = {Mode.TASK.value: self.task, Mode.EXCITING.value: self.task}
         frames = FrameTree('base_link', {}, 0.5)
-        self.scene = scene = SimpleNamespace(boxes={}, frames=frames)
+        self.scene = scene = SimpleNamespace(boxes={}, frames=frames, now=lambda: STAMP)
         self.goals = RequestedGoals(MODEL, missions, PoseSettings(), scene, problem)
         self.goals.note_position(HERE)
         self.goals.listen(self, self, self.complaints.append, lambda: None)

@@ -126,13 +126,19 @@ class Node:
         """As that of rclpy, which does not look at remaps."""
         return self.publishers if topic == self.resolve_topic_name(POINTS) else 0
 
-    def get_clock(self):
-        return SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=self.now))
+
+def points_of(node):
+    def is_held(*_):
+        return False
+
+    now = lambda: node.now  # noqa: E731
+    (points,) = scene_topics(node, PointSettings(), scene, is_held, now, lambda: None)
+    return points
 
 
 def test_a_camera_that_falls_silent_leaves_nothing_known_until_it_is_back():
     node = Node()
-    (points,) = scene_topics(node, PointSettings(), scene, lambda *_: False, lambda: None)
+    points = points_of(node)
     assert (points.awaited, points.is_settled) == ('', True)
     node.publishers = 1
     assert 'nothing has come' in points.awaited
@@ -149,13 +155,13 @@ def test_a_camera_that_falls_silent_leaves_nothing_known_until_it_is_back():
 def test_who_publishes_is_found_by_the_name_that_the_topic_has_here():
     node = Node()
     node.remaps[POINTS], node.publishers = '/camera/points', 1
-    (points,) = scene_topics(node, PointSettings(), scene, lambda *_: False, lambda: None)
+    points = points_of(node)
     assert 'nothing has come' in points.awaited
 
 
 def test_silence_is_noticed_after_a_step_back_of_the_clock():
     node = Node()
-    (points,) = scene_topics(node, PointSettings(), scene, lambda *_: False, lambda: None)
+    points = points_of(node)
     node.hear[POINTS](cloud())
     node.now -= 100_000_000_000
     points.settle()
@@ -391,7 +397,7 @@ def test_capsules_of_a_link_hold_what_is_inside_all_of_them_alone():
     assert not holds(MODEL, 'nowhere', [inside])
 
 
-def odometry(speed=0.5):
+def odometry(speed=0.5, frame='person'):
     """Of a frame that is turned by a quarter, along its own x."""
     pose = Pose()
     pose.position.x, pose.orientation.w, pose.orientation.z = 1.0, 0.5**0.5, 0.5**0.5
@@ -400,10 +406,15 @@ def odometry(speed=0.5):
     header.stamp.sec = 1
     return SimpleNamespace(
         header=header,
-        child_frame_id='person',
+        child_frame_id=frame,
         pose=SimpleNamespace(pose=pose),
         twist=SimpleNamespace(twist=twist),
     )
+
+
+def motions(moving, now=lambda: NOW):
+    nobody = SimpleNamespace(create_subscription=print)
+    return ObstacleMotions(nobody, moving, now, lambda: None)
 
 
 def test_odometry_says_how_an_obstacle_goes_on():
@@ -411,7 +422,7 @@ def test_odometry_says_how_an_obstacle_goes_on():
     settings = MotionSettings(position_error=0.1, speed=1.0)
     moving = settings.of(frames)
     people = ShownScene(frames, 0.2, moving)
-    listens = ObstacleMotions(SimpleNamespace(create_subscription=print), moving, lambda: None)
+    listens = motions(moving)
     listens.hear(odometry())
     listens.hear(odometry(np.nan))
     assert listens.trouble.startswith("motion of 'person': velocity of frame 'person'")
@@ -422,6 +433,24 @@ def test_odometry_says_how_an_obstacle_goes_on():
     np.testing.assert_allclose(box.velocity, [0.0, 0.5, 0.0], atol=1e-12)
     assert box.stamp == NOW
     assert box.bounds == MotionBounds(position_error=0.1, speed=1.0)
+
+
+@pytest.mark.parametrize('name', ['', '/'])
+def test_a_motion_of_no_frame_leaves_nothing_known_while_others_send_good_ones(name):
+    now = NOW
+    listens = motions(MotionSettings().of(FrameTree('base_link', {}, 0.5)), lambda: now)
+    assert listens.unclear == ''
+    for _ in range(10):
+        listens.hear(odometry(frame=name))
+        now += 400_000_000
+        listens.hear(odometry())
+        assert 'child_frame_id is empty; it has to name the frame' in listens.unclear
+    now += 200_000_000
+    assert listens.unclear  # silence is no good word
+    listens.hear(odometry(np.nan))
+    assert listens.unclear
+    listens.hear(odometry())
+    assert listens.unclear == ''
 
 
 OCTANT = b'\x02\x00'  # all where x, y and z are below zero is occupied
