@@ -12,6 +12,7 @@ from safe_sysid.errors import MessageError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.actions.asked import Outcome
 from safe_sysid.ros.actions.handle_action import _check_places
+from safe_sysid.ros.actions.loop_requests import LoopRequests
 from safe_sysid.ros.actions.served import Running, ServedActions
 from safe_sysid.ros.actions.silence import LONGEST
 from safe_sysid.ros.messages.request_topics import LEARNS_TO
@@ -254,3 +255,13 @@ def test_places_that_make_no_sense_are_refused_before_anything_is_picked():
     ):
         with pytest.raises(MessageError, match=words):
             _check_places(goal_of(**changes), ARM)
+
+
+def test_requests_have_stamps_of_their_own_while_time_stands():
+    """Nor has one the stamp that takes another one back, a nanosecond later."""
+    node = MagicMock()
+    node.get_clock.return_value.now.return_value.nanoseconds = 5_000
+    requests = LoopRequests(node, MagicMock(), ARM.layout)
+    stamps = [requests._stamp() for _ in range(3)]
+    assert stamps[0] == 5_000
+    assert np.diff(stamps).min() > 1
