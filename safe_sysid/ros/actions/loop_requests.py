@@ -80,8 +80,8 @@ class LoopRequests:
         return Checking(self._loop, self._stamp(), tell)
 
     def along(self, path: JointTrajectory) -> Going:
-        """Return what leads along a path."""
-        return self._asked(self._paths, path)
+        """Return what leads along a path, which begins now by the clock of the arm."""
+        return self._asked(self._paths, path, self._loop.now)
 
     def bounds(self) -> Bounds:
         """Bounds on theta_e; empty before any were heard."""
@@ -95,8 +95,11 @@ class LoopRequests:
         """Ask for bounds as narrow as that."""
         self._wanted.publish(Float64MultiArray(data=[float(x) for x in half_widths]))
 
-    def _asked(self, where: Publisher, message: Any) -> Going:
-        """Return what publishes a request until the planner answers, and takes it back."""
+    def _asked(self, where: Publisher, message: Any, now: int = 0) -> Going:
+        """Return what publishes a request until the planner answers, and takes it back.
+
+        Its stamp is by the clock of this node, unless another time is stated [ns].
+        """
 
         def tell(stamp: int) -> None:
             message.header.stamp = time_of(stamp)
@@ -107,14 +110,14 @@ class LoopRequests:
             nothing.header.stamp = time_of(stamp)
             self._goals.publish(nothing)
 
-        return Going(self._loop, self._stamp(), tell, withdraw)
+        return Going(self._loop, self._stamp(now), tell, withdraw)
 
-    def _stamp(self) -> int:
+    def _stamp(self, now: int = 0) -> int:
         """Return a stamp [ns] that no other request has, nor what takes one back, 1 ns later.
 
         Simulated time may stand still from one request to the next.
         """
-        stamp = int(self._node.get_clock().now().nanoseconds)
+        stamp = now or int(self._node.get_clock().now().nanoseconds)
         while any(abs(stamp - other) <= 1 for other in self._stamps):
             stamp += 1
         self._stamps.append(stamp)

@@ -42,6 +42,7 @@ from safe_sysid.reach.problem import Problem
 from safe_sysid.ros.messages.avoided_obstacles import AvoidedObstacles
 from safe_sysid.ros.messages.codec import goal_positions, path_points
 from safe_sysid.ros.messages.drawings import frame_of_tip
+from safe_sysid.ros.messages.path_times import PathTimeError, check_begin
 from safe_sysid.ros.messages.qos import REQUESTS
 from safe_sysid.ros.messages.request_names import RequestNames
 from safe_sysid.ros.messages.request_topics import (
@@ -183,6 +184,11 @@ class RequestedGoals:
         """Take a path of which every piece is certified as far as is known now."""
         if not msg.points:
             self._take_away(PATH, msg)
+            return
+        try:
+            check_begin(msg, self._stamp)
+        except PathTimeError as error:
+            self._ask(PATH, msg, partial(_refused, f'the path: {error}'))
             return
 
         def find(around: Surroundings) -> Callable[[], None]:

@@ -48,7 +48,7 @@ class Asked:
         frames = FrameTree('base_link', {}, 0.5)
         self.scene = scene = SimpleNamespace(boxes={}, frames=frames)
         self.goals = RequestedGoals(MODEL, missions, PoseSettings(), scene, problem)
-        self.goals.note_position(HERE)
+        self.goals.note_position(HERE, STAMP)
         self.goals.listen(self, self, self.complaints.append, lambda: None)
         self.session = SimpleNamespace(mode=Mode.IDENTIFIED.value)
 
@@ -215,3 +215,41 @@ def test_a_goal_that_cannot_be_read_is_refused_under_its_stamp(names, positions,
 )
 def test_a_path_that_cannot_be_read_is_refused_under_its_stamp(names, points, why):
     assert why in Asked().refusal(PATH, path(names, *points))
+
+
+WAY = [0.3, 0.4], [0.31, 0.41], [0.32, 0.4]  # a point each second
+
+
+@pytest.mark.parametrize(
+    ('since', 'why'),  # [s] from the newest joint state to the stamp of the path
+    [
+        (20.0, 'the path: it begins in 20 s, by joint_states it is 5.000 s'),
+        (-3.0, 'ended 1 s ago'),
+    ],
+)
+def test_a_path_of_another_time_is_refused(since, why):
+    asked = Asked()
+    stamp = STAMP + round(since * 1e9)
+    figures = asked.told(PATH, path([FIRST, SECOND], *WAY), stamp)
+    assert figures[ANSWERED] == str(stamp)
+    assert why in figures[REFUSED]
+    assert not asked.task.has_goal
+
+
+@pytest.mark.parametrize('since', [-1.0, 0.0, 0.4])
+def test_a_path_of_now_is_taken(since):
+    asked = Asked()
+    stamp = STAMP + round(since * 1e9)
+    assert asked.told(PATH, path([FIRST, SECOND], *WAY), stamp)[TAKEN] == str(stamp)
+
+
+def test_a_path_without_a_stamp_is_taken_whatever_time_it_is():
+    asked = Asked()
+    assert asked.told(PATH, path([FIRST, SECOND], *WAY), 0)[TAKEN] == str(STAMP)
+
+
+def test_points_without_times_are_never_over():
+    asked, way = Asked(), path([FIRST, SECOND], *WAY)
+    for point in way.points:
+        point.time_from_start.sec = 0
+    assert asked.told(PATH, way, STAMP - 1)[TAKEN] == str(STAMP - 1)
