@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 import math
+from typing import TypeAlias
 
 from geometry_msgs.msg import PoseStamped
 import numpy as np
@@ -66,7 +67,7 @@ from safe_sysid.ros.process.planner_settings import PoseSettings
 from safe_sysid.track.supervisor import Mode
 
 Choices = Callable[[Surroundings], tuple[Array, ...]]  # configurations, or an error
-Request = JointState | PoseStamped | JointTrajectory
+Request: TypeAlias = JointState | PoseStamped | JointTrajectory
 Find = Callable[[Surroundings], Callable[[], None]]  # what leads the task there, or an error
 LOOKED_AT = 5.0  # [s] at most, for a path before it is taken
 FREE = [0.0, 0.0, 0.0, 0.0]  # quaternion of any orientation
