@@ -29,7 +29,8 @@ from safe_sysid.ros.messages.marker_changes import changes_in
 from safe_sysid.ros.messages.obstacle_motions import MotionSettings, ObstacleMotions
 from safe_sysid.ros.messages.placed_objects import PLACED_NAMES, placed_topic
 from safe_sysid.ros.messages.qos import STATE
-from safe_sysid.ros.messages.scene_topics import PointSettings, SceneTopic, scene_topics
+from safe_sysid.ros.messages.scene_topic import SceneTopic
+from safe_sysid.ros.messages.scene_topics import PointSettings, scene_topics
 from safe_sysid.ros.messages.transforms import Transforms
 from safe_sysid.ros.messages.waiting_markers import WaitingMarkers
 from safe_sysid.sets.box import Box
@@ -106,8 +107,10 @@ class AvoidedObstacles:
         moving = settings.motion.of(frames)
         scenes = scenes_in(frames, settings.patience, moving)
         self._shown, self._others = scenes(), OtherArms(node, settings.others, scenes, self._renew)
+        self._waiting = waiting = WaitingMarkers(node, self._topic)
+        is_held = partial(_is_held, model, prefix)
         self._topics = scene_topics(
-            node, settings.points, scenes, partial(_is_held, model, prefix), self._renew
+            node, waiting.listener, settings.points, scenes, is_held, self._renew
         )
         self._topics.append(placed_topic(node, model, scenes(), prefix, self._renew))
         self._region = OwnRegion(node, region, cell.frame, cell.base) if cell.frame else None
@@ -115,7 +118,6 @@ class AvoidedObstacles:
         self._is_told = True  # what is avoided, to whoever looks at it
         self.boxes: dict[str, Box] = dict(self._world)
         self._avoided = node.create_publisher(MarkerArray, 'avoided', STATE)
-        self._waiting = WaitingMarkers(node, self._topic)
         self._transforms = Transforms(node, frames, self._settle)
         self._motions = ObstacleMotions(node, moving, self._settle)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -187,7 +189,9 @@ class AvoidedObstacles:
         self._is_told = False
 
     def _fetch(self) -> None:
-        """Take all that has come as one message."""
+        """Take all that has come as one message of each topic."""
+        for topic in self._topics:
+            topic.fetch()
         markers = self._waiting.take()
         if markers is not None:
             self._hear(markers)

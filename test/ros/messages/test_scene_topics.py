@@ -37,6 +37,10 @@ PLACES = np.array([[0.5, 0.1, 0.2], [0.9, -0.4, 0.7]])
 NOW = 1_000_000_000
 
 
+def nothing_held(*_):
+    return False
+
+
 def scene():
     return ShownScene(FrameTree('base_link', {}, 0.5), 0.2)
 
@@ -132,7 +136,7 @@ class Node:
 
 def test_a_camera_that_falls_silent_leaves_nothing_known_until_it_is_back():
     node = Node()
-    (points,) = scene_topics(node, PointSettings(), scene, lambda *_: False, lambda: None)
+    (points,) = scene_topics(node, node, PointSettings(), scene, nothing_held, lambda: None)
     assert (points.awaited, points.is_settled) == ('', True)
     node.publishers = 1
     assert 'nothing has come' in points.awaited
@@ -149,13 +153,13 @@ def test_a_camera_that_falls_silent_leaves_nothing_known_until_it_is_back():
 def test_who_publishes_is_found_by_the_name_that_the_topic_has_here():
     node = Node()
     node.remaps[POINTS], node.publishers = '/camera/points', 1
-    (points,) = scene_topics(node, PointSettings(), scene, lambda *_: False, lambda: None)
+    (points,) = scene_topics(node, node, PointSettings(), scene, nothing_held, lambda: None)
     assert 'nothing has come' in points.awaited
 
 
 def test_silence_is_noticed_after_a_step_back_of_the_clock():
     node = Node()
-    (points,) = scene_topics(node, PointSettings(), scene, lambda *_: False, lambda: None)
+    (points,) = scene_topics(node, node, PointSettings(), scene, nothing_held, lambda: None)
     node.hear[POINTS](cloud())
     node.now -= 100_000_000_000
     points.settle()
