@@ -74,7 +74,10 @@ _NODES = {
             *('joint_states', 'parameter_estimate', 'plan_in_force', 'mode'),
             *('wanted_half_widths', 'handled_places', *REQUESTS, *SCENE),
         ),
-        hidden={'_planner_samples': ('joint_states',), '_planner_obstacles': ('obstacles',)},
+        hidden={
+            '_planner_samples': ('joint_states',),
+            '_planner_obstacles': ('obstacles', 'planning_scene'),
+        },
     ),
     'controller': NodeGraph(
         says=('torque_command', 'plan_in_force', 'end_requested', '/diagnostics'),

@@ -10,9 +10,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from safe_sysid.arrays import Array
 from safe_sysid.ros.actions.asked import Motion
 from safe_sysid.ros.actions.following import Code, RefusedTrajectoryError, Tolerance
-from safe_sysid.ros.messages.codec import SECOND, stamp_of, time_of
-
-AHEAD = 0.5  # [s] that a trajectory may begin in the future
+from safe_sysid.ros.messages.codec import time_of
+from safe_sysid.ros.messages.path_times import PathTimeError, check_begin
 
 
 def trajectory_of(request: Any, joint_names: Sequence[str], now: int) -> JointTrajectory:
@@ -27,32 +26,12 @@ def trajectory_of(request: Any, joint_names: Sequence[str], now: int) -> JointTr
         raise RefusedTrajectoryError(Code.INVALID_GOAL, 'joints of this arm turn about one axis')
     if not told.points:
         raise RefusedTrajectoryError(Code.INVALID_GOAL, 'the path has no points')
-    stamp = stamp_of(told.header.stamp)
-    if stamp:
-        _check_time(stamp, stamp + stamp_of(told.points[-1].time_from_start), now)
+    try:
+        check_begin(told, now)
+    except PathTimeError as error:
+        code = Code.OLD_HEADER_TIMESTAMP if error.is_over else Code.INVALID_GOAL
+        raise RefusedTrajectoryError(code, str(error)) from error
     return told
-
-
-def _check_time(begin: int, end: int, now: int) -> None:
-    """Refuse what is over, or begins later [ns], by the clock of the arm."""
-    clock = f'by joint_states it is {now / SECOND:.3f} s'
-    if not now:
-        raise RefusedTrajectoryError(
-            Code.INVALID_GOAL,
-            f'its stamp is {begin / SECOND:.3f} s, and no joint state was heard by whose stamp '
-            'that could be judged; a stamp of 0 begins it at once',
-        )
-    if end < now:
-        raise RefusedTrajectoryError(
-            Code.OLD_HEADER_TIMESTAMP,
-            f'it ended {(now - end) / SECOND:.3g} s ago, {clock}; a stamp of 0 begins it at once',
-        )
-    if begin - now > AHEAD * SECOND:
-        raise RefusedTrajectoryError(
-            Code.INVALID_GOAL,
-            f'it begins in {(begin - now) / SECOND:.3g} s, {clock}; ask for it then, {AHEAD} s '
-            'are allowed, or with a stamp of 0, which begins it at once',
-        )
 
 
 def tolerances_of(request: Any, joint_names: Sequence[str]) -> tuple[Tolerance, Tolerance]:

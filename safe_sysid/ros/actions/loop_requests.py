@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -25,6 +26,8 @@ from safe_sysid.ros.messages.handled_places_text import NamedPlace, text_of_plac
 from safe_sysid.ros.messages.qos import REQUESTS, STATE
 from safe_sysid.ros.messages.request_topics import GOAL, GOAL_POSE, PATH, PLACES, WANTED
 
+REMEMBERED = 100  # requests
+
 
 class LoopRequests:
     """What anybody may ask for by topics, asked for by steps of the supervisor."""
@@ -33,6 +36,7 @@ class LoopRequests:
         self._node, self._loop, self._layout = node, loop, layout
         self._estimate: ParameterEstimate | None = None
         self._unread: Float64MultiArray | None = None  # the newest, which nobody has asked for
+        self._stamps: deque[int] = deque(maxlen=REMEMBERED)  # of requests
         publisher = node.create_publisher
         self._goals = publisher(JointState, GOAL, REQUESTS)
         self._poses = publisher(PoseStamped, GOAL_POSE, REQUESTS)
@@ -73,11 +77,11 @@ class LoopRequests:
         def tell(stamp: int) -> None:
             self._places.publish(String(data=text_of_places(stamp, places)))
 
-        return Checking(self._loop, int(self._node.get_clock().now().nanoseconds), tell)
+        return Checking(self._loop, self._stamp(), tell)
 
     def along(self, path: JointTrajectory) -> Going:
-        """Return what leads along a path."""
-        return self._asked(self._paths, path)
+        """Return what leads along a path, which begins now by the clock of the arm."""
+        return self._asked(self._paths, path, self._loop.now)
 
     def bounds(self) -> Bounds:
         """Bounds on theta_e; empty before any were heard."""
@@ -91,8 +95,11 @@ class LoopRequests:
         """Ask for bounds as narrow as that."""
         self._wanted.publish(Float64MultiArray(data=[float(x) for x in half_widths]))
 
-    def _asked(self, where: Publisher, message: Any) -> Going:
-        """Return what publishes a request until the planner answers, and takes it back."""
+    def _asked(self, where: Publisher, message: Any, now: int = 0) -> Going:
+        """Return what publishes a request until the planner answers, and takes it back.
+
+        Its stamp is by the clock of this node, unless another time is stated [ns].
+        """
 
         def tell(stamp: int) -> None:
             message.header.stamp = time_of(stamp)
@@ -103,7 +110,18 @@ class LoopRequests:
             nothing.header.stamp = time_of(stamp)
             self._goals.publish(nothing)
 
-        return Going(self._loop, int(self._node.get_clock().now().nanoseconds), tell, withdraw)
+        return Going(self._loop, self._stamp(now), tell, withdraw)
+
+    def _stamp(self, now: int = 0) -> int:
+        """Return a stamp [ns] that no other request has, nor what takes one back, 1 ns later.
+
+        Simulated time may stand still from one request to the next.
+        """
+        stamp = now or int(self._node.get_clock().now().nanoseconds)
+        while any(abs(stamp - other) <= 1 for other in self._stamps):
+            stamp += 1
+        self._stamps.append(stamp)
+        return stamp
 
     def _hear(self, msg: Float64MultiArray) -> None:
         self._unread = msg

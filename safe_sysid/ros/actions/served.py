@@ -28,6 +28,7 @@ from safe_sysid.ros.actions.identifying import Identifying
 from safe_sysid.ros.actions.joint_trajectory import feedback_of, tolerances_of, trajectory_of
 from safe_sysid.ros.actions.loop_requests import LoopRequests
 from safe_sysid.ros.actions.silence import Silence
+from safe_sysid.ros.messages.path_times import check_begin
 from safe_sysid.ros.messages.qos import ASKED
 from safe_sysid.ros.messages.request_topics import LEARNS_TO, PATH_PIECES, PIECES
 from safe_sysid.track.supervisor import Signal
@@ -246,6 +247,7 @@ class ServedActions:
     def _following(self, goal: Any) -> Running:
         if not goal.request.path.points:
             raise MessageError('the path has no points')
+        check_begin(goal.request.path, self._loop.now)
         asked = self._requests.along(goal.request.path)
 
         def feedback() -> Any:

@@ -34,7 +34,8 @@ from safe_sysid.ros.messages.marker_changes import changes_in
 from safe_sysid.ros.messages.obstacle_motions import MotionSettings, ObstacleMotions
 from safe_sysid.ros.messages.placed_objects import PLACED_NAMES, placed_topic
 from safe_sysid.ros.messages.qos import STATE
-from safe_sysid.ros.messages.scene_topics import PointSettings, SceneTopic, scene_topics
+from safe_sysid.ros.messages.scene_topic import SceneTopic
+from safe_sysid.ros.messages.scene_topics import PointSettings, scene_topics
 from safe_sysid.ros.messages.transforms import Transforms
 from safe_sysid.ros.messages.waiting_markers import WaitingMarkers
 from safe_sysid.sets.box import Box
@@ -119,14 +120,16 @@ class AvoidedObstacles:
         now, is_held = clock.now, partial(_is_held, model, prefix)
         self._shown = scenes()
         self._others = OtherArms(node, settings.others, scenes, now, self._renew)
-        self._topics = scene_topics(node, settings.points, scenes, is_held, now, self._renew)
+        self._waiting = waiting = WaitingMarkers(node, self._topic)
+        self._topics = scene_topics(
+            node, waiting.listener, settings.points, scenes, is_held, now, self._renew
+        )
         self._topics.append(placed_topic(node, model, scenes(), prefix, now, self._renew))
         self._region = OwnRegion(node, region, cell.frame, cell.base) if cell.frame else None
         self._is_heard = False  # anything on the topic
         self._is_told = True  # what is avoided, to whoever looks at it
         self.boxes: dict[str, Box] = dict(self._world)
         self._avoided = node.create_publisher(MarkerArray, 'avoided', STATE)
-        self._waiting = WaitingMarkers(node, self._topic)
         self._transforms = Transforms(node, frames, self._settle)
         self._motions = ObstacleMotions(node, moving, now, self._settle)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -212,7 +215,9 @@ class AvoidedObstacles:
         self._is_told = False
 
     def _fetch(self) -> None:
-        """Take all that has come as one message."""
+        """Take all that has come as one message of each topic."""
+        for topic in self._topics:
+            topic.fetch()
         markers = self._waiting.take()
         if markers is not None:
             self._hear(markers)

@@ -13,34 +13,14 @@ publishers keep theirs, whoever is heard speaks for all, and losses go unnoticed
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
+from safe_sysid.ros.messages.told_messages import MessageNumbers, ToldMessage
+
 TYPE = 'visualization_msgs/msg/MarkerArray'
-REMEMBERED = 1000  # publishers whose last number is known
 NAMED = 3  # publishers of a sentence
-
-
-@dataclass(frozen=True, slots=True)
-class ToldMarkers:
-    """A message of markers as bytes, and where it comes from."""
-
-    data: bytes
-    publisher: bytes  # its identifier; empty: nobody tells
-    number: int  # among the messages of its publisher, from 1 on
-    received: int  # [ns]
-    is_kept: bool  # heard by the subscription that gets earlier messages, too
-
-    @staticmethod
-    def of(found: tuple[bytes, Any], is_kept: bool) -> ToldMarkers:
-        """Return what a subscription gave."""
-        data, info = found
-        number = info.get('publication_sequence_number') or 0
-        publisher = (info.get('publisher_gid') or {}).get('data', b'') if number else b''
-        return ToldMarkers(data, publisher, number, info['received_timestamp'], is_kept)
 
 
 class MarkerPublishers:
@@ -49,8 +29,8 @@ class MarkerPublishers:
     def __init__(self, endpoints: Callable[[], Sequence[TopicEndpointInfo]]) -> None:
         self._endpoints = endpoints
         self._there: dict[bytes, TopicEndpointInfo] = {}
-        self._last: dict[bytes, int] = {}  # number of the message that counted last
-        self._held: dict[bytes, list[ToldMarkers]] = {}
+        self._numbers = MessageNumbers()
+        self._held: dict[bytes, list[ToldMessage]] = {}
         self._heard: set[bytes] = set()
         self._is_somebody_heard = self._is_complete = False
         self._lost = 0
@@ -92,7 +72,7 @@ class MarkerPublishers:
         """Somebody took all away: what was lost before is of no account."""
         self._lost = 0
 
-    def counting(self, told: ToldMarkers) -> list[ToldMarkers]:
+    def counting(self, told: ToldMessage) -> list[ToldMessage]:
         """Return what counts now that this has come, in order."""
         self._is_somebody_heard = True
         if not told.publisher:
@@ -108,7 +88,7 @@ class MarkerPublishers:
         self._hold([told])
         return []
 
-    def left_behind(self) -> list[ToldMarkers]:
+    def left_behind(self) -> list[ToldMessage]:
         """Return what was held of publishers that are gone; nothing kept of them is waiting."""
         if not self._held:
             return []
@@ -123,22 +103,19 @@ class MarkerPublishers:
             return []
         return [each for key, each in self._there.items() if key not in self._heard]
 
-    def _numbered(self, messages: Iterable[ToldMarkers]) -> list[ToldMarkers]:
+    def _numbered(self, messages: Iterable[ToldMessage]) -> list[ToldMessage]:
         """Return those that have not counted yet, and note those between that never came."""
         counting = []
         for told in messages:
-            last = self._last.pop(told.publisher, None)  # the latest publisher is the last one
-            if last is None or told.number > last:
-                self._lost += told.number - last - 1 if last is not None else 0
+            missing = self._numbers.note(told)
+            if missing is not None:
+                self._lost += missing
                 counting.append(told)
-            self._last[told.publisher] = max(told.number, last or 0)
-        while len(self._last) > REMEMBERED:
-            del self._last[next(iter(self._last))]
         return counting
 
-    def _hold(self, messages: Iterable[ToldMarkers]) -> None:
+    def _hold(self, messages: Iterable[ToldMessage]) -> None:
         for told in messages:
-            if told.number > self._last.get(told.publisher, 0):
+            if told.number > self._numbers.last(told.publisher):
                 self._held.setdefault(told.publisher, []).append(told)
 
     def _is_volatile(self, publisher: bytes) -> bool:

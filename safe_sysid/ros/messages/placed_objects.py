@@ -22,7 +22,7 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.messages.drawings import box_marker, frame_of_base
 from safe_sysid.ros.messages.marker_changes import changes_of
 from safe_sysid.ros.messages.qos import STATE
-from safe_sysid.ros.messages.scene_topics import SceneTopic
+from safe_sysid.ros.messages.scene_topic import SceneTopic
 from safe_sysid.sets.box import Box
 
 TOPIC = 'placed'  # visualization_msgs/MarkerArray

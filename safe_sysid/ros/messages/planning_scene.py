@@ -59,13 +59,22 @@ class PlanningSceneReader:
         self._known: dict[str, _Object | None] = {}  # None: its shapes were not understood
         self._room = MOST  # boxes that may still come
         self._gap = DIFF  # why what later messages change is not all that there is
+        self._lost = 0  # messages since the last whole scene
+
+    def note_lost(self, count: int) -> None:
+        """Messages that never came have changed what nobody knows, until the next whole scene."""
+        self._lost += count
+        self._gap = (
+            f'{self._lost} messages were lost; what they have changed is not known until the '
+            'whole scene is shown again (is_diff: false)'
+        )
 
     def changes(self, msg: Any) -> list[Change]:
         """Return the changes that a message says, in order."""
         changes: list[Change] = []
         if not msg.is_diff:
             self._known.clear()
-            self._room, self._gap = MOST, ''
+            self._room, self._gap, self._lost = MOST, '', 0
             changes.append(Change(''))
         for told in msg.world.collision_objects:
             changes += self._object(told)

@@ -59,12 +59,12 @@ ASKED = _reliable(1000, DurabilityPolicy.VOLATILE)
 # /diagnostics: what the tools that show it expect.
 HEALTH = _reliable(10, DurabilityPolicy.VOLATILE)
 
-# octomap, planning_scene: as their servers publish them.
+# octomap: as its servers publish it.
 OBSTACLES = _reliable(1000, DurabilityPolicy.VOLATILE)
 
-# obstacles: each message changes some of them, so none may be lost, however many wait. They come
-# from elsewhere: from publishers that keep nothing, and from some that keep the scene for whoever
-# comes later, which only the second profile gets.
+# obstacles, planning_scene: each message changes some of them, so none may be lost, however many
+# wait. Markers come from elsewhere: from publishers that keep nothing, and from some that keep the
+# scene for whoever comes later, which only the second profile gets.
 EVERY_MARKER = QoSProfile(
     history=HistoryPolicy.KEEP_ALL,
     reliability=ReliabilityPolicy.RELIABLE,

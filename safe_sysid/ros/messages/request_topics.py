@@ -9,13 +9,14 @@ PLACES = 'handled_places'  # std_msgs/String: may the arm stand there; nothing m
 PATH = 'path'  # trajectory_msgs/JointTrajectory; no points: there is no goal any more
 WANTED = 'wanted_half_widths'  # std_msgs/Float64MultiArray of theta_e, first entries; 0: any
 
-ANSWERED = 'request answered [ns]'  # stamp of the goal that was taken or refused last
+# names of goals are stamps as a rule, see request_names.py
+ANSWERED = 'request answered [ns]'  # name of the goal that was taken or refused last
 CHECKED = 'places checked [ns]'  # stamp of the newest question about places that is answered
 CHECK_PICKS = 'picks again'  # stamp, JSON of what was placed and is picked there, and the way in
 CHECK_REFUSED = 'places refused'  # its stamp and the reason; empty: the arm may stand there
-TAKEN = 'goal [ns]'  # stamp of the goal that the task leads to; empty: that of the settings
-REFUSED = 'goal refused'  # stamp and reason
-GIVEN_UP = 'goal given up'  # stamp and reason
+TAKEN = 'goal [ns]'  # name of the goal that the task leads to; empty: that of the settings
+REFUSED = 'goal refused'  # name and reason
+GIVEN_UP = 'goal given up'  # name and reason
 AWAY = 'goal away [rad]'
 AWAY_AT = 'goal away at [ns]'  # stamp of the sample that says so
 PIECES = 'pieces certified'  # since the goal was taken; of a path, pieces that it has

@@ -1,7 +1,8 @@
 """RequestedGoals: what somebody asks the planner for while it runs, and what came of it.
 
-A request is known by the stamp of its message, or by the time it came where it has none. The same
-stamp again is the same request. What came of it is among the figures of the planner.
+A request is known by a name, see `RequestNames`: the stamp of its message, as a rule. The same
+message again changes nothing; what takes a goal or path away is never refused. What came of a
+request is among the figures of the planner.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 import math
+from typing import TypeAlias
 
 from geometry_msgs.msg import PoseStamped
 import numpy as np
@@ -39,9 +41,11 @@ from safe_sysid.plan.task_goal import (
 )
 from safe_sysid.reach.problem import Problem
 from safe_sysid.ros.messages.avoided_obstacles import AvoidedObstacles
-from safe_sysid.ros.messages.codec import goal_positions, path_points, stamp_of
+from safe_sysid.ros.messages.codec import goal_positions, path_points
 from safe_sysid.ros.messages.drawings import frame_of_tip
+from safe_sysid.ros.messages.path_times import PathTimeError, check_begin
 from safe_sysid.ros.messages.qos import REQUESTS
+from safe_sysid.ros.messages.request_names import RequestNames
 from safe_sysid.ros.messages.request_topics import (
     ANSWERED,
     AWAY,
@@ -63,6 +67,7 @@ from safe_sysid.ros.process.planner_settings import PoseSettings
 from safe_sysid.track.supervisor import Mode
 
 Choices = Callable[[Surroundings], tuple[Array, ...]]  # configurations, or an error
+Request: TypeAlias = JointState | PoseStamped | JointTrajectory
 Find = Callable[[Surroundings], Callable[[], None]]  # what leads the task there, or an error
 LOOKED_AT = 5.0  # [s] at most, for a path before it is taken
 FREE = [0.0, 0.0, 0.0, 0.0]  # quaternion of any orientation
@@ -83,8 +88,8 @@ class RequestedGoals:
         self.read_poses_by(settings)
         self._problem = problem  # as it is now
         self._task, self._learning = (missions[m.value] for m in (Mode.TASK, Mode.EXCITING))
-        self._newest: int | None = None  # [ns] request
-        self._taken = ''  # stamp of the goal that the task leads to; empty: that of the settings
+        self._names = RequestNames()
+        self._taken = ''  # name of the goal that the task leads to; empty: that of the settings
         self._said = {ANSWERED: '', REFUSED: '', LEARNS_TO: ''}
         self._pieces = 0  # plans told since
         self._position: Array | None = None
@@ -153,34 +158,41 @@ class RequestedGoals:
         }
 
     def _on_joints(self, msg: JointState) -> None:
+        if not (msg.name or msg.position):
+            self._take_away(GOAL, msg)
+            return
+
         def find(around: Surroundings) -> Callable[[], None]:
-            if not goal_positions(msg):
-                return self._leads_nowhere
             goals = self.choices(msg)(around)
             return lambda: self._task.lead_to(goals)
 
-        self._ask(stamp_of(msg.header.stamp), find)
+        self._ask(GOAL, msg, find)
 
     def _on_pose(self, msg: PoseStamped) -> None:
         try:
             choices = self.choices(msg)
         except SafeSysidError as error:  # known only once it is asked for
-            trouble = str(error)
-            self._ask(stamp_of(msg.header.stamp), lambda _: _refused(trouble))
+            self._ask(GOAL_POSE, msg, partial(_refused, str(error)))
             return
 
         def find(around: Surroundings) -> Callable[[], None]:
             goals = choices(around)
             return lambda: self._task.lead_to(goals)
 
-        self._ask(stamp_of(msg.header.stamp), find)
+        self._ask(GOAL_POSE, msg, find)
 
     def _on_path(self, msg: JointTrajectory) -> None:
         """Take a path of which every piece is certified as far as is known now."""
+        if not msg.points:
+            self._take_away(PATH, msg)
+            return
+        try:
+            check_begin(msg, self._stamp)
+        except PathTimeError as error:
+            self._ask(PATH, msg, partial(_refused, f'the path: {error}'))
+            return
 
         def find(around: Surroundings) -> Callable[[], None]:
-            if not msg.points:
-                return self._leads_nowhere
             if self._planning.session.mode == Mode.TASK.value:
                 raise PathError('a path begins at rest; a task goes on')
             points = path_points(msg, self._model.layout.joint_names)
@@ -190,7 +202,7 @@ class RequestedGoals:
             )
             return lambda: self._task.follow(path)
 
-        self._ask(stamp_of(msg.header.stamp), find)
+        self._ask(PATH, msg, find)
 
     def _leads_nowhere(self) -> None:
         self._task.lead_to(())
@@ -207,29 +219,39 @@ class RequestedGoals:
         placed = frames.placement(msg.header.frame_id, NEWEST, now).of_frame(told)
         return LinkPose(settings.link or frame_of_tip(self._model), placed, is_free)
 
-    def _ask(self, stamp: int, find: Find) -> None:
+    def _ask(self, topic: str, msg: Request, find: Find) -> None:
         """Look for configurations beside whoever listens, then lead there or say why not."""
-        stamp = stamp or int(self._node.get_clock().now().nanoseconds)
-        if stamp == self._newest:  # told again
+        name = self._new_name(topic, msg)
+        if name is None:
             return
-        self._newest = stamp
 
         def ask() -> Callable[[], None]:
             try:
                 lead = find(self.surroundings())
             except SafeSysidError as error:
-                return partial(self._refuse, stamp, str(error))
-            return partial(self._take, stamp, lead)
+                return partial(self._refuse, name, str(error))
+            return partial(self._take, name, lead)
 
         self._planning.turn_missions(ask, self._announce)
 
-    def _take(self, stamp: int, lead: Callable[[], None]) -> None:
-        lead()
-        self._taken, self._pieces = str(stamp) if self._task.has_goal else '', 0
-        self._said |= {REFUSED: '', ANSWERED: str(stamp)}
+    def _take_away(self, topic: str, msg: Request) -> None:
+        """Lead nowhere any more, wherever the arm is and whatever is around it."""
+        name = self._new_name(topic, msg)
+        if name is not None:
+            turn = partial(self._take, name, self._leads_nowhere)
+            self._planning.turn_missions(lambda: turn, self._announce)
 
-    def _refuse(self, stamp: int, reason: str) -> None:
-        self._said |= {REFUSED: f'{stamp} {reason}', ANSWERED: str(stamp)}
+    def _new_name(self, topic: str, msg: Request) -> int | None:
+        now = int(self._node.get_clock().now().nanoseconds)
+        return self._names.new(topic, msg, now)
+
+    def _take(self, name: int, lead: Callable[[], None]) -> None:
+        lead()
+        self._taken, self._pieces = str(name) if self._task.has_goal else '', 0
+        self._said |= {REFUSED: '', ANSWERED: str(name)}
+
+    def _refuse(self, name: int, reason: str) -> None:
+        self._said |= {REFUSED: f'{name} {reason}', ANSWERED: str(name)}
         self._node.get_logger().warning(f'goal refused: {reason}')
 
     def _on_wanted(self, msg: Float64MultiArray) -> None:
@@ -250,5 +272,6 @@ class RequestedGoals:
         self._planning.turn_missions(lambda: turn, self._announce)
 
 
-def _refused(trouble: str) -> Callable[[], None]:
+def _refused(trouble: str, around: Surroundings) -> Callable[[], None]:
+    del around
     raise GoalError(trouble)

@@ -7,16 +7,19 @@ from geometry_msgs.msg import PoseStamped
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from safe_sysid.errors import MessageError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.actions.asked import Outcome
 from safe_sysid.ros.actions.handle_action import _check_places
+from safe_sysid.ros.actions.loop_requests import LoopRequests
 from safe_sysid.ros.actions.served import Running, ServedActions
 from safe_sysid.ros.actions.silence import LONGEST
+from safe_sysid.ros.messages.codec import SECOND, stamp_of, time_of
 from safe_sysid.ros.messages.request_topics import LEARNS_TO
 from safe_sysid.ros.nodes.supervisor_node import SupervisorNode
-from safe_sysid.track.supervisor import Signal
+from safe_sysid.track.supervisor import Mode, Signal
 
 ARM = RobotModel.named('two_link')
 QUIET = SimpleNamespace(info=lambda _: None)
@@ -254,3 +257,28 @@ def test_places_that_make_no_sense_are_refused_before_anything_is_picked():
     ):
         with pytest.raises(MessageError, match=words):
             _check_places(goal_of(**changes), ARM)
+
+
+def test_requests_have_stamps_of_their_own_while_time_stands():
+    """Nor has one the stamp that takes another one back, a nanosecond later."""
+    node = MagicMock()
+    node.get_clock.return_value.now.return_value.nanoseconds = 5_000
+    requests = LoopRequests(node, MagicMock(), ARM.layout)
+    stamps = [requests._stamp() for _ in range(3)]
+    assert stamps[0] == 5_000
+    assert np.diff(stamps).min() > 1
+
+
+def test_a_path_begins_now_by_the_clock_of_the_arm():
+    """The planner judges its stamp by that, and so does this action."""
+    node, told = MagicMock(), Goal()
+    loop = SimpleNamespace(now=7_000_000_000, figure=lambda _: '', mode=Mode.HOLDING)
+    requests = LoopRequests(node, loop, ARM.layout)
+    message = JointTrajectory(points=[JointTrajectoryPoint()])
+    requests.along(message).step()
+    assert stamp_of(message.header.stamp) == loop.now
+    message.header.stamp = time_of(loop.now + 20 * SECOND)
+    told.request = SimpleNamespace(path=message)
+    served = SimpleNamespace(_loop=loop, _requests=requests)
+    with pytest.raises(MessageError, match='it begins in 20 s'):
+        ServedActions._following(served, told)

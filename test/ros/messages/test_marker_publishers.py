@@ -8,7 +8,8 @@ import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from tiers import slow_after
 
-from safe_sysid.ros.messages.marker_publishers import TYPE, MarkerPublishers, ToldMarkers
+from safe_sysid.ros.messages.marker_publishers import TYPE, MarkerPublishers
+from safe_sysid.ros.messages.told_messages import ToldMessage
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 VOLATILE = QoSProfile(depth=1)
@@ -25,7 +26,7 @@ def endpoint(key, qos=VOLATILE, kind=TYPE, name='somebody'):
 
 
 def told(key, number, is_kept=False, received=0):
-    return ToldMarkers(str(number).encode(), key, number, received, is_kept)
+    return ToldMessage(str(number).encode(), key, number, received, is_kept)
 
 
 def numbers(messages):
@@ -148,12 +149,12 @@ def test_a_distribution_that_does_not_tell_whose_a_message_is():
     """Live messages count, unless all are kept; somebody speaks for all."""
     cell = Cell(endpoint(b'a', LATCHED), endpoint(b'b'))
     found = b'data', {'received_timestamp': 3, 'publication_sequence_number': 5}
-    message = ToldMarkers.of(found, is_kept=False)
+    message = ToldMessage.of(found, is_kept=False)
     assert cell.publishers.counting(message) == [message]
     assert not cell.publishers.awaited
     cell.endpoints.pop()
     assert cell.publishers.counting(message) == []
-    kept = ToldMarkers.of(found, is_kept=True)
+    kept = ToldMessage.of(found, is_kept=True)
     assert cell.publishers.counting(kept) == [kept]
 
 

@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+from geometry_msgs.msg import PoseStamped
 import numpy as np
 from plan.kinova_problem import estimate_of
 import pytest
@@ -16,7 +17,7 @@ from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.ros.messages.codec import time_of
-from safe_sysid.ros.messages.request_topics import ANSWERED, GOAL, PATH, REFUSED, TAKEN
+from safe_sysid.ros.messages.request_topics import ANSWERED, GOAL, GOAL_POSE, PATH, REFUSED, TAKEN
 from safe_sysid.ros.messages.requested_goals import RequestedGoals
 from safe_sysid.ros.process.planner_settings import PoseSettings
 from safe_sysid.track.gains import Gains
@@ -47,7 +48,7 @@ class Asked:
         frames = FrameTree('base_link', {}, 0.5)
         self.scene = scene = SimpleNamespace(boxes={}, frames=frames, now=lambda: STAMP)
         self.goals = RequestedGoals(MODEL, missions, PoseSettings(), scene, problem)
-        self.goals.note_position(HERE)
+        self.goals.note_position(HERE, STAMP)
         self.goals.listen(self, self, self.complaints.append, lambda: None)
         self.session = SimpleNamespace(mode=Mode.IDENTIFIED.value)
 
@@ -128,6 +129,57 @@ def test_a_goal_that_comes_again_is_answered_under_its_own_stamp_and_changes_not
     assert asked.task.wish(HERE) != wish
 
 
+def pose(x, z):
+    msg = PoseStamped()
+    msg.header.frame_id, msg.pose.orientation.w = 'base_link', 0.0
+    msg.pose.position.x, msg.pose.position.z = x, z
+    return msg
+
+
+@pytest.mark.parametrize('topic', [GOAL, PATH])
+@pytest.mark.parametrize('is_seen', [True, False], ids=['seen', 'not seen'])
+def test_a_goal_is_taken_away_also_under_its_own_stamp(topic, is_seen):
+    asked = Asked()
+    assert asked.is_taken(GOAL, goal([FIRST, SECOND], [0.4, 0.9]))
+    if not is_seen:
+        asked.goals.note_position(None)
+    figures = asked.told(topic, JointState() if topic == GOAL else JointTrajectory())
+    assert (figures[TAKEN], figures[REFUSED], asked.task.has_goal) == ('', '', False)
+    assert figures[ANSWERED] == str(STAMP + 1)
+
+
+@pytest.mark.parametrize(
+    ('topic', 'other'), [(GOAL, goal([FIRST, SECOND], [0.4, 0.8])), (GOAL_POSE, pose(0.24, -0.32))]
+)
+def test_another_goal_of_the_same_stamp_is_followed_under_a_name_of_its_own(topic, other):
+    asked = Asked()
+    assert asked.is_taken(GOAL, goal([FIRST, SECOND], [0.4, 0.9]))
+    wish = asked.task.wish(HERE)
+    assert asked.told(topic, other)[TAKEN] == str(STAMP + 1)
+    assert asked.task.wish(HERE) != wish
+    wish = asked.task.wish(HERE)
+    assert asked.told(topic, other)[TAKEN] == str(STAMP + 1)
+    assert asked.task.wish(HERE) == wish
+    assert asked.told(GOAL, goal([FIRST, SECOND], [0.5, 0.9]), STAMP + 1)[TAKEN] == str(STAMP + 2)
+    assert asked.told(GOAL, goal([FIRST, SECOND], [0.4, 0.9]))[TAKEN] == str(STAMP)
+
+
+def test_the_newest_message_told_again_is_not_even_looked_at(monkeypatch):
+    asked, looks = Asked(), []
+    assert asked.is_taken(GOAL, goal([FIRST, SECOND], [0.4, 0.9]))
+    again = goal([FIRST, SECOND], [0.4, 0.9])
+    monkeypatch.setattr(asked.goals, 'surroundings', lambda: looks.append(0))
+    assert asked.is_taken(GOAL, again)
+    assert not looks
+
+
+def test_of_messages_without_a_stamp_each_counts_also_while_time_stands():
+    asked = Asked()
+    assert asked.told(GOAL, goal([FIRST, SECOND], [0.4, 0.9]), 0)[TAKEN] == str(STAMP)
+    assert asked.told(GOAL, JointState(), 0)[TAKEN] == ''
+    assert not asked.task.has_goal
+
+
 def test_a_goal_at_a_joint_limit_is_refused_with_how_far_inside_it_has_to_be():
     upper = float(MODEL.limits.position_upper[0])
     said = Asked().refusal(GOAL, goal([FIRST, SECOND], [upper, 0.4]))
@@ -163,3 +215,41 @@ def test_a_goal_that_cannot_be_read_is_refused_under_its_stamp(names, positions,
 )
 def test_a_path_that_cannot_be_read_is_refused_under_its_stamp(names, points, why):
     assert why in Asked().refusal(PATH, path(names, *points))
+
+
+WAY = [0.3, 0.4], [0.31, 0.41], [0.32, 0.4]  # a point each second
+
+
+@pytest.mark.parametrize(
+    ('since', 'why'),  # [s] from the newest joint state to the stamp of the path
+    [
+        (20.0, 'the path: it begins in 20 s, by joint_states it is 5.000 s'),
+        (-3.0, 'ended 1 s ago'),
+    ],
+)
+def test_a_path_of_another_time_is_refused(since, why):
+    asked = Asked()
+    stamp = STAMP + round(since * 1e9)
+    figures = asked.told(PATH, path([FIRST, SECOND], *WAY), stamp)
+    assert figures[ANSWERED] == str(stamp)
+    assert why in figures[REFUSED]
+    assert not asked.task.has_goal
+
+
+@pytest.mark.parametrize('since', [-1.0, 0.0, 0.4])
+def test_a_path_of_now_is_taken(since):
+    asked = Asked()
+    stamp = STAMP + round(since * 1e9)
+    assert asked.told(PATH, path([FIRST, SECOND], *WAY), stamp)[TAKEN] == str(stamp)
+
+
+def test_a_path_without_a_stamp_is_taken_whatever_time_it_is():
+    asked = Asked()
+    assert asked.told(PATH, path([FIRST, SECOND], *WAY), 0)[TAKEN] == str(STAMP)
+
+
+def test_points_without_times_are_never_over():
+    asked, way = Asked(), path([FIRST, SECOND], *WAY)
+    for point in way.points:
+        point.time_from_start.sec = 0
+    assert asked.told(PATH, way, STAMP - 1)[TAKEN] == str(STAMP - 1)

@@ -37,6 +37,10 @@ PLACES = np.array([[0.5, 0.1, 0.2], [0.9, -0.4, 0.7]])
 NOW = 1_000_000_000
 
 
+def nothing_held(*_):
+    return False
+
+
 def scene():
     return ShownScene(FrameTree('base_link', {}, 0.5), 0.2)
 
@@ -128,11 +132,8 @@ class Node:
 
 
 def points_of(node):
-    def is_held(*_):
-        return False
-
     now = lambda: node.now  # noqa: E731
-    (points,) = scene_topics(node, PointSettings(), scene, is_held, now, lambda: None)
+    (points,) = scene_topics(node, node, PointSettings(), scene, nothing_held, now, lambda: None)
     return points
 
 

@@ -10,7 +10,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from visualization_msgs.msg import Marker, MarkerArray
 
 from safe_sysid.ros.messages import waiting_markers
-from safe_sysid.ros.messages.waiting_markers import MOST, WaitingMarkers
+from safe_sysid.ros.messages.told_messages import MOST
+from safe_sysid.ros.messages.waiting_markers import WaitingMarkers
 
 VOLATILE = QoSProfile(depth=10)
 LATCHED = QoSProfile(depth=5000, durability=DurabilityPolicy.TRANSIENT_LOCAL)

@@ -95,6 +95,7 @@ def test_goals_come_by_topic_and_by_action_and_are_taken_back(tmp_path):
         with loop_that_has_learned(tmp_path) as loop:
             said_of_the_error = heard_of_the_error(loop)
             by_topic(loop)
+            taken_away_under_its_own_stamp(loop)
             refused_by_topic(loop)
             go_to = Client(loop, GoTo, 'go_to')
             there_by_action(loop, go_to, GoTo)
@@ -127,6 +128,32 @@ def by_topic(loop):
     loop.wait(lambda: loop.mode == 'task', 'the goal begins the task')
     loop.wait(lambda: loop.mode == 'identified', 'the task is done')
     assert np.abs(place(loop) - [1.5, 0.6]).max() < NEAR
+
+
+def taken_away_under_its_own_stamp(loop):
+    """A goal that another one of the same stamp replaced on the way, then nothing."""
+    goals = loop.create_publisher(JointState, 'goal', 10)
+    loop.wait(lambda: goals.get_subscription_count() > 0, 'the planner listens')
+
+    def stamped(msg):
+        msg.header.stamp = time_of(SECOND)
+        return msg
+
+    goals.publish(stamped(joint_goal(*FAR)))
+    loop.wait(lambda: loop.mode == 'task', 'the goal begins the task')
+    goals.publish(stamped(joint_goal(1.3, 0.5)))
+    named = str(SECOND + 1)
+    loop.wait(lambda: planner_says(loop, 'goal [ns]') == named, 'the other one counts')
+    loop.wait(lambda: loop.mode == 'identified', 'the task is done')
+    assert np.abs(place(loop) - [1.3, 0.5]).max() < NEAR
+    goals.publish(stamped(joint_goal(-1.1, 0.5)))
+    loop.wait(lambda: loop.mode == 'task', 'the next one begins the task')
+    goals.publish(stamped(JointState()))
+    loop.wait(lambda: planner_says(loop, 'goal [ns]') == '', 'the goal is taken away')
+    loop.wait(lambda: loop.mode == 'holding', 'the arm rests')
+    assert np.abs(place(loop) - [-1.1, 0.5]).max() > 2.0 * NEAR
+    assert loop.call('supervisor/start').success
+    loop.wait(lambda: loop.mode == 'identified', 'nothing is left to learn')
 
 
 def refused_by_topic(loop):

@@ -1,0 +1,98 @@
+"""Differences of a scene that wait are taken together, and one that is lost is said."""
+
+import time
+
+import pytest
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from ros.messages.test_scene_topics import SOLIDS, collision_object, planning_scene, scene
+from ros.messages.test_waiting_markers import TOLD, until
+from std_msgs.msg import String
+
+from safe_sysid.ros.messages import waiting_scenes
+from safe_sysid.ros.messages.planning_scene import ADD, PlanningSceneReader
+from safe_sysid.ros.messages.told_messages import listener
+from safe_sysid.ros.messages.waiting_scenes import WaitingScenes
+
+WHOLE = 'whole'
+
+
+class NamedScenes(PlanningSceneReader):
+    """Reads the name of an object for a message of it, as no wheel has those."""
+
+    def changes(self, msg):
+        if msg.data == WHOLE:
+            return super().changes(planning_scene())
+        told = collision_object(msg.data, ADD, SOLIDS[:1])
+        return super().changes(planning_scene(told, is_diff=True))
+
+
+class Shown:
+    """What a planner knows of what somebody shows."""
+
+    def __init__(self, context):
+        self.renewed = 0
+        self.nodes = [Node(name, context=context) for name in ('planner', 'somebody')]
+        reader = NamedScenes(lambda *_: False, 200)
+        self.listener = listener(self.nodes[0], 'obstacles')
+        told = self.listener, 'planning_scene', String, scene(), reader, time.time_ns, self._renew
+        self.topic = WaitingScenes(self.nodes[0], *told)
+        self.publisher = self.nodes[1].create_publisher(
+            String, 'planning_scene', QoSProfile(depth=5000)
+        )
+        until(lambda: self.publisher.get_subscription_count() == 1)
+
+    def _renew(self):
+        self.renewed += 1
+
+    def tell(self, *names):
+        for name in names:
+            self.publisher.publish(String(data=name))
+
+    def until(self, happens):
+        def look():
+            self.topic.fetch()
+            return happens()
+
+        until(look)
+
+    def close(self):
+        for node in (self.listener, *self.nodes):
+            node.destroy_node()
+
+
+@pytest.fixture
+def shown(context):
+    shown = Shown(context)
+    yield shown
+    shown.close()
+
+
+@pytest.fixture
+def few(monkeypatch):
+    monkeypatch.setattr(waiting_scenes, 'EVERY_MARKER', QoSProfile(depth=10))
+
+
+def test_of_thousands_that_wait_none_is_lost_and_they_are_put_together_at_once(shown):
+    shown.tell(WHOLE, *(f'box {i}' for i in range(1500)))
+    shown.until(lambda: len(shown.topic.boxes) == 1500)
+    assert (shown.topic.unclear, shown.topic.is_settled) == ('', True)
+    assert shown.renewed < 200
+
+
+@TOLD
+@pytest.mark.usefixtures('few')
+def test_where_one_is_lost_nothing_is_known_before_the_next_whole_scene(shown):
+    shown.tell(WHOLE)
+    shown.until(lambda: shown.topic.is_settled and shown.renewed)
+    shown.tell(*(f'box {i}' for i in range(30)))
+    time.sleep(0.2)  # they wait, and there is room for 10
+    shown.until(lambda: len(shown.topic.boxes) >= 10)
+    assert '20 messages were lost' in shown.topic.unclear
+    assert 'whole scene is shown again' in shown.topic.unclear
+    shown.tell('one more')
+    shown.until(lambda: 'planning_scene: one more' in shown.topic.boxes)
+    assert not shown.topic.is_settled
+    shown.tell(WHOLE, 'again')
+    shown.until(lambda: list(shown.topic.boxes) == ['planning_scene: again'])
+    assert (shown.topic.unclear, shown.topic.is_settled) == ('', True)
