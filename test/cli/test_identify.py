@@ -205,7 +205,7 @@ def test_links_that_are_known_less_than_said_raise_a_caution(arm, tmp_path):
     path = as_bag(scaled(arm, torque / arm.log.torque), tmp_path / 'sticky')
     status, found = identify(path, '--torque-noise', '20')
     assert status == 0
-    assert 'known less well than was said' in found['caution']
+    assert 'within what was said of links' in found['caution']
 
 
 @pytest.mark.slow
