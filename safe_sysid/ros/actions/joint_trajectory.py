@@ -11,7 +11,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.ros.actions.asked import Motion
 from safe_sysid.ros.actions.following import Code, RefusedTrajectoryError, Tolerance
 from safe_sysid.ros.messages.codec import time_of
-from safe_sysid.ros.messages.path_times import PathTimeError, check_begin
+from safe_sysid.ros.messages.path_times import PathIsOverError, PathTimeError, check_begin
 
 
 def trajectory_of(request: Any, joint_names: Sequence[str], now: int) -> JointTrajectory:
@@ -28,9 +28,10 @@ def trajectory_of(request: Any, joint_names: Sequence[str], now: int) -> JointTr
         raise RefusedTrajectoryError(Code.INVALID_GOAL, 'the path has no points')
     try:
         check_begin(told, now)
+    except PathIsOverError as error:
+        raise RefusedTrajectoryError(Code.OLD_HEADER_TIMESTAMP, str(error)) from error
     except PathTimeError as error:
-        code = Code.OLD_HEADER_TIMESTAMP if error.is_over else Code.INVALID_GOAL
-        raise RefusedTrajectoryError(code, str(error)) from error
+        raise RefusedTrajectoryError(Code.INVALID_GOAL, str(error)) from error
     return told
 
 

@@ -13,9 +13,9 @@ AHEAD = 0.5  # [s] that a path may begin in the future
 class PathTimeError(MessageError):
     """A path that is of another time."""
 
-    def __init__(self, reason: str, *, is_over: bool = False) -> None:
-        super().__init__(reason)
-        self.is_over = is_over
+
+class PathIsOverError(PathTimeError):
+    """A path that is of a time before."""
 
 
 def check_begin(path: JointTrajectory, now: int) -> None:
@@ -36,9 +36,8 @@ def check_begin(path: JointTrajectory, now: int) -> None:
             'that could be judged; a stamp of 0 begins it at once'
         )
     if lasts and end < now:
-        raise PathTimeError(
-            f'it ended {(now - end) / SECOND:.3g} s ago, {clock}; a stamp of 0 begins it at once',
-            is_over=True,
+        raise PathIsOverError(
+            f'it ended {(now - end) / SECOND:.3g} s ago, {clock}; a stamp of 0 begins it at once'
         )
     if begin - now > AHEAD * SECOND:
         raise PathTimeError(

@@ -20,7 +20,7 @@ from safe_sysid.ros.messages.qos import NEWEST_CLOUD, OBSTACLES, STATE
 from safe_sysid.ros.messages.scene_topic import Read, SceneTopic
 from safe_sysid.ros.messages.waiting_scenes import WaitingScenes
 
-POINTS, OCTOMAP, PLANNING_SCENE = 'obstacle_points', 'octomap', 'planning_scene'
+POINTS, OCTOMAP = 'obstacle_points', 'octomap'
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,9 @@ def scene_topics(
         topics.append(topic(OCTOMAP, octomap, (OBSTACLES, STATE), read_octomap))
     planning_scene = _installed('moveit_msgs.msg', 'PlanningScene')
     if planning_scene is not None:
-        reader, told = (
-            PlanningSceneReader(is_held, points.budget),
-            (PLANNING_SCENE, planning_scene),
-        )
-        topics.append(WaitingScenes(node, listener, *told, scene(), reader, now, on_change))
+        reader = PlanningSceneReader(is_held, points.budget)
+        told = planning_scene, scene(), reader, now, on_change
+        topics.append(WaitingScenes(node, listener, *told))
     return topics
 
 

@@ -24,9 +24,11 @@ from safe_sysid.ros.messages.told_messages import (
     ToldMessage,
 )
 
+TOPIC = 'planning_scene'
+
 
 class WaitingScenes(SceneTopic):
-    """What a topic of such messages shows; `fetch` has to be called regularly.
+    """What the topic of such messages shows; `fetch` has to be called regularly.
 
     The listener is a node that no executor knows.
     """
@@ -35,16 +37,15 @@ class WaitingScenes(SceneTopic):
         self,
         node: Node,
         listener: Node,
-        topic: str,
         message: Any,
         scene: ShownScene,
         reader: PlanningSceneReader,
         now: Callable[[], int],
         on_change: Callable[[], None],
     ) -> None:
-        super().__init__(node, topic, (message, ()), scene, reader.changes, now, on_change)
+        super().__init__(node, TOPIC, (message, ()), scene, reader.changes, now, on_change)
         self._reader, self._message = reader, message
-        name = node.resolve_topic_name(topic)
+        name = node.resolve_topic_name(TOPIC)
         self._queue = MessageQueue(listener, message, name, EVERY_MARKER, is_kept=False)
         self._numbers, self._turns = MessageNumbers(), HalfTheTime()
 

@@ -35,7 +35,7 @@ class Shown:
         self.nodes = [Node(name, context=context) for name in ('planner', 'somebody')]
         reader = NamedScenes(lambda *_: False, 200)
         self.listener = listener(self.nodes[0], 'obstacles')
-        told = self.listener, 'planning_scene', String, scene(), reader, time.time_ns, self._renew
+        told = self.listener, String, scene(), reader, time.time_ns, self._renew
         self.topic = WaitingScenes(self.nodes[0], *told)
         self.publisher = self.nodes[1].create_publisher(
             String, 'planning_scene', QoSProfile(depth=5000)
