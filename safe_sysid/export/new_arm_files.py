@@ -21,6 +21,7 @@ from safe_sysid.export.new_arm_loop import (
     as_key,
     as_list,
     at_tip,
+    beside_links,
     beyond_tip,
     beyond_tool,
     excitation_text,
@@ -73,11 +74,12 @@ def write_new_arm(
     if there and not is_forced:
         raise ConfigError(f'{", ".join(there)}: exist already; --force replaces them')
     if tool is None:
-        places = beyond_tip(arm)
-        held = heaviest_box(arm, places)
+        center = beyond_tip(arm)
+        held = heaviest_box(arm, center)
         mass, about = held.mass, about_box(arm, held)
     else:
-        places, held = beyond_tool(arm, tool), at_tip(arm, tool)
+        arm = replace(arm, remarks=(*arm.remarks, *beside_links(arm)))
+        center, held = beyond_tool(arm, tool), at_tip(arm, tool)
         mass, about = PAYLOAD + tool.mass, about_tool(arm, tool)
     start = first_pose(arm.model.with_payload(held), world_of(arm))
     if start.clearance <= 0.0:
@@ -85,7 +87,7 @@ def write_new_arm(
     texts = {
         'urdf': ElementTree.tostring(arm.root, encoding='unicode') + '\n',
         'settings': settings_text(arm),
-        'loop': loop_text(arm, files, prior_beyond(arm, places, mass), mass, start),
+        'loop': loop_text(arm, files, prior_beyond(arm, center, mass), mass, start),
         'payload': payload_text(arm, held, about),
         'world': world_text(arm),
         'excitation': excitation_text(arm, None if tool is None else files['payload']),
@@ -217,6 +219,7 @@ def as_mapping(arm: DescribedArm) -> dict[str, Any]:
     return {
         'arm': arm.name,
         'joints': list(arm.chain.joints),
+        'tip': arm.chain.tip,
         'held': dict(arm.chain.held),
         'bodies': [
             {

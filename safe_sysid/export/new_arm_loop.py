@@ -39,19 +39,38 @@ IDEAL = (
     f'(`sampling: ideal`); its period of {1e3 * PERIOD:g} ms, assumed, is left out, and the '
     'longer it is, the more easily V rises above V_M (fault TRACKING)'
 )
+ELSEWHERE = 1e-3  # [m] from the last joint, where the frame of a link is another place
+AT_SURFACE = 0.01  # [m] below the surface of the last body at which a tip still says a side
 NEAR_FLOOR = 0.05  # [m] above z = 0 of the lowest vertex, below which the arm stands on a floor
 
 
 def beyond_tip(arm: DescribedArm) -> Array:
-    """Middle of a box that touches the last body, on the side that is away from the arm."""
+    """Middle of a box that touches the last body, on the side that is away from the arm.
+
+    In the frame of the last joint, as all places here. A tip at the surface, or farther out, says
+    the side, and the box touches it.
+    """
+    tip = arm.model.frames[arm.chain.tip]
     last = next((c for c in arm.found.covers if c.surface.link == arm.chain.body), None)
     if last is None:
-        return np.array([0.0, 0.0, HALF_BOX])
-    axis = int(np.argmax(np.abs(last.hull.mean(axis=0))))
-    sides = np.zeros((2, 3))
-    sides[:, axis] = last.hull[:, axis].max() + HALF_BOX, last.hull[:, axis].min() - HALF_BOX
+        return np.asarray(np.round(tip.p + tip.R[:, 2] * HALF_BOX, 4))
+    sides = _beside(last.hull, tip.p)
     far = max(sides, key=lambda center: _distance_from_arm(arm.model, center))
     return np.asarray(np.round(far, 4))
+
+
+def _beside(hull: Array, tip: Array) -> list[Array]:
+    """Middles of boxes beside a hull and a tip, where the tip is, or on both sides of the hull."""
+    faces = np.array([hull.min(axis=0), hull.max(axis=0)])
+    out = np.array([faces[0] - tip, tip - faces[1]])  # how far the tip is beyond each face
+    at = np.isclose(out, out.max(), atol=1e-3)
+    if out.max() < -AT_SURFACE or np.linalg.norm(tip) < AT_SURFACE:  # it says no side
+        at = np.zeros((2, 3), dtype=bool)
+        at[:, np.argmax(np.abs(hull.mean(axis=0)))] = True
+    else:
+        faces = np.array([np.minimum(faces[0], tip), np.maximum(faces[1], tip)])
+    beside = faces + HALF_BOX * np.array([[-1.0], [1.0]])
+    return [np.where(np.arange(3) == axis, beside[end], tip) for end, axis in np.argwhere(at)]
 
 
 def _distance_from_arm(model: RobotModel, center: Array) -> float:
@@ -73,13 +92,10 @@ def _distance_from_arm(model: RobotModel, center: Array) -> float:
 
 
 def beyond_tool(arm: DescribedArm, tool: Payload) -> Array:
-    """Where a tool begins, and the middle of a box where it reaches farthest along its z, (2, 3).
-
-    In the frame of the last joint; the frame of the tool is that of the tip.
-    """
+    """Middle of a box that touches a tool at the tip where that reaches farthest along its z."""
     far = max(max(s.a[2], s.b[2]) + s.radius for s in tool.shapes.values())
     tip = arm.model.frames[arm.chain.tip]
-    return np.round([tip.p, tip.p + tip.R[:, 2] * (far + HALF_BOX)], 4)
+    return np.asarray(np.round(tip.p + tip.R[:, 2] * (far + HALF_BOX), 4))
 
 
 def heaviest_box(arm: DescribedArm, center: Array) -> Payload:
@@ -98,8 +114,9 @@ def _box(arm: DescribedArm, center: Array, mass: float) -> Payload:
     moment = round(mass * 2.0 * (2.0 * HALF_BOX) ** 2 / 12.0, 6)
     zero = 0.0, 0.0, 0.0
     ball = PayloadCapsule(zero, zero, round(math.sqrt(3.0) * HALF_BOX + 5e-5, 4))
-    x, y, z = center.tolist()
-    place = {arm.name: Placement(arm.chain.body, (x, y, z), zero)}
+    tip = arm.model.frames[arm.chain.tip]
+    x, y, z = np.round(tip.R.T @ (center - tip.p), 4).tolist()
+    place = {arm.name: Placement(arm.chain.tip, (x, y, z), zero)}
     name = f'{arm.name}_payload'
     return Payload(name, mass, np.zeros(3), moment * np.eye(3), place, {'box': ball})
 
@@ -132,6 +149,23 @@ def payload_text(arm: DescribedArm, held: Payload, about: str) -> str:
             ),
             '',
         ]
+    )
+
+
+def beside_links(arm: DescribedArm) -> tuple[str, ...]:
+    """Say that a gripper is where the last joint is, if links are fixed elsewhere."""
+    frames, tip = arm.model.frames, arm.model.layout.tip
+    away = [
+        name
+        for name, frame in frames.items()
+        if frame.joint == tip and np.linalg.norm(frame.p) > ELSEWHERE
+    ]
+    if arm.chain.tip != arm.chain.body or not away:
+        return ()
+    more = f' and {len(away) - 3} more' if len(away) > 3 else ''
+    return (
+        f'the gripper is put at {arm.chain.tip}, where the last joint is; fixed to it elsewhere: '
+        f'{", ".join(away[:3])}{more} (--tip LINK puts it there)',
     )
 
 
@@ -263,15 +297,15 @@ def _simulators(start: FirstPose) -> str:
     )
 
 
-def prior_beyond(arm: DescribedArm, places: Array, mass: float) -> tuple[Array, Array, Array]:
+def prior_beyond(arm: DescribedArm, center: Array, mass: float) -> tuple[Array, Array, Array]:
     """Bounds on the end effector: the bare one as the loop knows it, and a mass [kg] beyond it.
 
-    Its centre is about places in the frame of the last joint, or between them and the joint.
+    Its centre is about a place or the tip, or between these and the last joint.
     """
     place = arm.model.layout.end_effector
     bare = arm.model.theta[place]
     own = ArmKnowledge(links=LINKS, stated=arm.model.uncertainty).bounds(arm.model)[place]
-    places = np.atleast_2d(places)
+    places = np.array([arm.model.frames[arm.chain.tip].p, center])
     reach = np.abs(places).max(axis=0) + HALF_BOX + ABOUT
     x, y, z = reach
     squares = np.array([y * y + z * z, x * y, x * x + z * z, x * z, y * z, x * x + y * y])

@@ -197,6 +197,40 @@ def test_a_gripper_is_at_the_tip_that_was_named_and_the_prior_knows_it(tmp_path,
         assert np.all(prior['lower'] <= phi) and np.all(phi <= prior['upper'])
 
 
+def test_a_box_is_at_the_tip_that_was_named_and_the_prior_knows_it(tmp_path, rng):
+    """By Pinocchio's frames: the box touches the tip, and objects welded to that may be held."""
+    urdf = with_adapter(tmp_path)
+    settings = NewArmSettings('torque-sensor', tip='tool0', capsules=1)
+    described = described_arm(urdf, settings)
+    _, files = write_new_arm(tmp_path / 'out', described, None, is_forced=False)
+    box = read_payload(files['payload'])
+    assert box.placements['arm'].link == 'tool0'
+    assert np.linalg.norm(box.placements['arm'].xyz) == pytest.approx(0.05, abs=0.002)
+    chain = pin.buildModelFromUrdf(str(urdf))
+    place = chain.frames[chain.getFrameId('tool0')].placement
+    loop = yaml.safe_load(files['loop'].read_text(encoding='utf-8'))
+    prior = loop['/**']['ros__parameters']['prior']
+    for _ in range(50):
+        mass = rng.uniform(0.0, box.mass)
+        moments = mass * 0.03**2 * rng.uniform(0.5, 1.0)
+        thing = pin.Inertia(mass, rng.uniform(-0.05, 0.05, 3), moments * np.eye(3))
+        phi = (chain.inertias[-1] + place.act(thing)).toDynamicParameters()
+        assert np.all(prior['lower'] <= phi) and np.all(phi <= prior['upper'])
+
+
+def test_a_gripper_that_is_not_at_the_links_fixed_to_the_last_body_is_told(tmp_path):
+    tool = read_payload(share_directory() / 'config' / 'tools' / 'franka_hand.yaml')
+    said = {}
+    for tip in ('upper', 'tool0'):
+        settings = NewArmSettings('torque-sensor', tip=tip, capsules=1)
+        told, _ = write_new_arm(
+            tmp_path / tip, described_arm(with_adapter(tmp_path), settings), tool, is_forced=False
+        )
+        said[tip] = [remark for remark in told.remarks if 'the gripper is put at' in remark]
+    assert len(said['upper']) == 1 and 'adapter, tool0' in said['upper'][0]
+    assert said['tool0'] == []
+
+
 def test_nodes_accept_the_loop_that_is_written(tmp_path):
     """As it is: every key is known to its node, and their values fit together."""
     described = arm()
