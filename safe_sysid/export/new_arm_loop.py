@@ -252,8 +252,8 @@ def loop_text(
     # Certificates of this loop leave period, delay and encoder steps out (`sampling: ideal`, the
     # default). A torque is held for a period meanwhile, and V may rise above V_M, which is the
     # fault TRACKING: the more so, the longer the period. Where that happens, a shorter one may
-    # help, with `window`, `longest_step` and `rate` below to fit; `sampling: described` takes
-    # them in.
+    # help, with `window`, `longest_step` and `guard.rate` below to fit; `sampling: described`
+    # takes them in.
     payload: {as_key(files['payload'].name)} # what the arm may hold at most, for its shape
     prior:
       ratio: {LINKS} # every link parameter is within this share of its figure

@@ -17,7 +17,8 @@ OLDER = 0.002  # share of a torque that comes from commands older than the lag
 HALF = math.log(2.0)  # time constants after which half of a command has come
 LEFT_OUT = (
     'with `sampling: ideal`, for period, delay and encoder steps, which certificates then leave '
-    'out (a shorter period makes them matter less, `sampling: described` takes them in)'
+    'out (a shorter period, with guard.rate to fit, makes them matter less, `sampling: described` '
+    'takes them in)'
 )
 
 

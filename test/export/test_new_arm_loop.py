@@ -243,6 +243,7 @@ def test_nodes_accept_the_loop_that_is_written(tmp_path):
     )
     period = text.partition('period: ')[2].partition('payload: ')[0]
     assert 'assumed' in period and '`sampling: ideal`' in period and 'TRACKING' in period
+    assert '`guard.rate`' in period
     blocks = yaml.safe_load(text)
     shared = blocks.pop('/**')['ros__parameters']
     assert {name.removeprefix('/**/') for name in blocks} <= set(nodes())

@@ -29,6 +29,7 @@ def test_an_energy_between_what_is_certified_and_what_is_a_fault_is_said_once():
     assert 'at least 0.021 J; plans that go on from the one in force are refused: rest on' in said
     assert 'brake and start' in said
     assert 'with `sampling: ideal`, for period, delay and encoder steps' in said
+    assert 'guard.rate' in said
 
 
 def test_neither_noise_nor_what_has_decayed_is_said(rng):
