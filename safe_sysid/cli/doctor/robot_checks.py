@@ -17,6 +17,7 @@ from safe_sysid.errors import ConfigError, ModelError
 from safe_sysid.model import inertia
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.arm_knowledge import DRY_SHARE
+from safe_sysid.model.description.doubtful_figures import weightless
 from safe_sysid.model.facts import RobotFacts, facts_path, read_facts
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.sensing import reading_errors, torque_errors
@@ -149,6 +150,13 @@ def _bodies(model: RobotModel, urdf: Path) -> DoctorFinding:
             f'no rigid body can have the inertia of what {names} moves',
             f'correct <inertial> in {urdf}: a positive definite inertia about the centre of mass '
             'whose largest principal moment is less than the sum of the other two',
+        )
+    moved = {name for name, frame in model.frames.items() if frame.joint >= 0}
+    if none := weightless(read_urdf(urdf), moved):
+        return warning(
+            'masses and inertias',
+            f'no <inertial> of {", ".join(none)}, which have a shape: they count as weightless',
+            f'add <inertial> in {urdf}, or calibrate the arm',
         )
     return passed('masses and inertias', f'{bodies[:, 0].sum():.3f} kg move, every body can exist')
 

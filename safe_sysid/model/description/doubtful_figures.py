@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.model.urdf_tree import three_numbers
+from safe_sysid.model.urdf_tree import parents, three_numbers
 
 ROUND = (0.0, 0.001, 0.01, 0.1, 0.5, 0.7, 1.0, 2.0, 5.0, 10.0, 50.0, 100.0)
 WEAK = 1.2  # times the static torque that a joint has to hold
@@ -29,6 +29,7 @@ DEGREES = (25.0, 720.0)  # [rad] to these or less, in whole numbers: somebody wr
 ASIDE = 0.05  # [m] of a centre of mass outside the hull: shapes leave some of a link out
 LIGHT, LONG = 1e-3, 0.05  # [kg] of a link longer than that [m]
 IMPOSSIBLE = 'inertia-impossible'  # rule of an inertia with which no payload can be found
+NONE = 'inertia-none'
 
 RULES = {
     'position-degrees': 'limits of several turns in whole numbers, as degrees are; a URDF has rad',
@@ -45,7 +46,7 @@ RULES = {
     'velocity-alike': 'a velocity of 10 on every joint',
     'inertia-isotropic': 'the same moment of inertia about all axes',
     IMPOSSIBLE: 'an inertia that no body has',
-    'inertia-none': 'a shape without a mass',
+    NONE: 'a shape without a mass',
     'inertia-light': 'a mass below a gram on a link longer than 5 cm',
     'inertia-density': 'a mass that does not fit the volume',
     'inertia-outside': 'a centre of mass outside the shape',
@@ -179,13 +180,10 @@ def inertia_doubts(
     root: ElementTree.Element, links: Collection[str], shapes: Mapping[str, LinkShape]
 ) -> Iterator[FigureDoubt]:
     """Yield doubts about the bodies of links; `shapes` of those that have one, in their frames."""
+    yield from (FigureDoubt(NONE, name, 'no inertial') for name in weightless(root, links))
     for link in root.findall('link'):
         name, inertial = str(link.get('name')), link.find('inertial')
-        if name not in links:
-            continue
-        if inertial is None:
-            if link.find('visual') is not None or link.find('collision') is not None:
-                yield FigureDoubt('inertia-none', name, 'no inertial')
+        if name not in links or inertial is None:
             continue
         shape = shapes.get(name, LinkShape())
         mass = _number(inertial.find('mass'), 'value')
@@ -199,6 +197,35 @@ def inertia_doubts(
         aside = _outside(inertial.find('origin'), shape)
         if mass > 0.0 and aside > ASIDE:
             yield FigureDoubt('inertia-outside', name, f'centre of mass {aside:.2f} m off')
+
+
+def weightless(root: ElementTree.Element, links: Collection[str]) -> list[str]:
+    """Name those of some links that have a shape and no mass.
+
+    One that is fixed to a link with a mass is part of that: calibrated arms are written so.
+    """
+    weighed = {link.get('name') for link in root.findall('link[inertial]')}
+    above = _fixed_to(root)
+    return [
+        name
+        for link in root.findall('link')
+        if (name := str(link.get('name'))) in links
+        and any(link.find(shape) is not None for shape in ('visual', 'collision'))
+        and weighed.isdisjoint((name, *_upwards(name, above)))
+    ]
+
+
+def _fixed_to(root: ElementTree.Element) -> dict[str, str]:
+    """Link that each link is fixed to, of those that are."""
+    children = [joint.find('child') for joint in root.findall("joint[@type='fixed']")]
+    fixed = {child.get('link') for child in children if child is not None}
+    return {link: above for link, above in parents(root).items() if link in fixed}
+
+
+def _upwards(name: str, above: Mapping[str, str]) -> Iterator[str]:
+    while name in above:
+        name = above[name]
+        yield name
 
 
 def _moment_doubts(

@@ -161,6 +161,19 @@ def test_a_body_that_can_not_exist_is_a_failure(arm):
     assert 'joint_2' in finding.detail
 
 
+def test_a_link_with_a_shape_and_no_mass_is_named_whatever_is_fixed_to_it(arm):
+    text = arm.urdf.read_text(encoding='utf-8')
+    head, at, tail = text.partition('<link name="link_2">')
+    start, end = tail.index('<inertial>'), tail.index('</inertial>') + len('</inertial>')
+    bolt = '<joint name="bolts" type="fixed"><parent link="link_2"/><child link="cap"/></joint>'
+    cap = f'<link name="cap">{tail[start:end]}</link>{bolt}</robot>'
+    spoilt = f'{head}{at}{tail[:start]}{tail[end:]}'.replace('</robot>', cap)
+    arm.urdf.write_text(spoilt, encoding='utf-8')
+    finding = arm.findings()['masses and inertias']
+    assert finding.verdict is Verdict.WARN
+    assert 'link_2, which have a shape' in finding.detail and '<inertial>' in finding.remedy
+
+
 @pytest.mark.parametrize(
     ('link', 'old', 'new', 'verdict', 'remedy'),
     [

@@ -13,6 +13,7 @@ from safe_sysid.model.description.doubtful_figures import (
     joint_figures,
     limit_doubts,
     position_doubts,
+    weightless,
 )
 
 NAN = float('nan')
@@ -99,6 +100,18 @@ def test_a_shape_without_a_mass_is_named_and_a_frame_is_not():
     )
     found = list(inertia_doubts(root, ['seen', 'felt', 'frame'], {}))
     assert rules(found) == {('seen', 'inertia-none'), ('felt', 'inertia-none')}
+
+
+def test_a_shape_without_a_mass_is_part_of_the_link_that_it_is_fixed_to():
+    """As calibrated arms are written; a mass that is fixed to it does not weigh it."""
+    bolt = '<joint name="{0}" type="fixed"><parent link="{0}"/><child link="{1}"/></joint>'
+    root = ElementTree.fromstring(
+        '<robot><link name="arm"><visual/></link><link name="bar"><inertial/></link>'
+        '<link name="frame"/><link name="cap"><visual/></link>'
+        + bolt.format('arm', 'bar') + bolt.format('bar', 'frame') + bolt.format('frame', 'cap')
+        + '</robot>'
+    )  # fmt: skip
+    assert weightless(root, ['arm', 'bar', 'frame', 'cap']) == ['arm']
 
 
 @pytest.mark.parametrize(('xyz', 'is_doubted'), [('0.1 0.06 0', False), ('0 0.3 1.4', True)])
