@@ -77,6 +77,8 @@ actuation:
     settings.write_text(text, encoding='utf-8')
     urdf = files['settings'].with_suffix('.urdf')
     settings.with_suffix('.urdf').write_bytes(urdf.read_bytes())
+    for beside in (files['payload'], files['world']):
+        (out / beside.name).write_bytes(beside.read_bytes())
     text = files['loop'].read_text(encoding='utf-8').replace('ratio: 0.05 ', f'ratio: {LINKS} ')
     loop.write_text(re.sub('robot: .*', f'robot: {settings}', text), encoding='utf-8')
     return {**files, 'settings': settings, 'loop': loop}
