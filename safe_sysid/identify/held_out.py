@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import lsq_linear
+import scipy  # its parts are loaded where they are used
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MeasurementError
@@ -134,7 +134,8 @@ def _least_squares_within(rows: Array, right: Array, bounds: Interval) -> Array:
     R = np.linalg.qr(np.column_stack([scaled, right - rows @ found])).R
     still = STILL * np.linalg.norm(scaled, axis=0).max(initial=0.0) * np.eye(len(unit))
     small = np.vstack([R[:, :-1], still])
-    share = lsq_linear(small, np.append(R[:, -1], np.zeros(len(unit))), (-1.0, 1.0)).x
+    target = np.append(R[:, -1], np.zeros(len(unit)))
+    share = scipy.optimize.lsq_linear(small, target, (-1.0, 1.0)).x
     found[free] += unit * share
     return found
 
