@@ -21,6 +21,16 @@ def table(tmp_path_factory):
     return as_table(replace(arm, log=log), tmp_path_factory.mktemp('tables') / 'log.csv')
 
 
+@pytest.fixture(scope='module')
+def pushed(tmp_path_factory):
+    """A recording of an arm at which somebody pushes."""
+    arm = trial()
+    seconds = (arm.log.stamp - arm.log.stamp[0]) * 1e-9
+    push = 15.0 * np.sin(2.0 * np.pi * seconds[:, None] * [1.3, 2.1])
+    log = replace(arm.log, torque=arm.log.torque + push)
+    return as_table(replace(arm, log=log), tmp_path_factory.mktemp('pushed') / 'log.csv')
+
+
 def identify(table, *arguments):
     text = io.StringIO()
     with contextlib.redirect_stdout(text):
@@ -43,3 +53,8 @@ def test_friction_that_nobody_claims_to_know_is_no_reason_for_a_caution(table):
 def test_friction_that_is_not_what_was_said_is_one(table):
     found = identify(table, '--known-friction', '10%', '--torque-noise', '12')
     assert 'fitted within what was said of links, friction and payload' in found['caution']
+
+
+def test_torque_that_no_parameters_explain_is_one_whatever_is_known(pushed):
+    found = identify(pushed, '--known-friction', 'unknown', '--torque-noise', '60')
+    assert '% of the torque unexplained' in found['caution']

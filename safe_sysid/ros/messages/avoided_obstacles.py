@@ -42,9 +42,7 @@ from safe_sysid.sets.box import Box
 
 SECOND = 1e9  # [ns]
 LOOK = 0.05  # [s] between two looks for lifetimes that ended and frames that moved
-OVERDUE = (
-    0.1  # [s] of the arm's clock since the last look: a simulator is faster than this machine
-)
+OVERDUE = 0.1  # [s] the same by the clock of the arm, as a simulator may be fast
 FETCH = 0.01  # [s] between two looks for what was shown
 
 
