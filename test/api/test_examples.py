@@ -11,9 +11,11 @@ EXAMPLES = sorted((ROOT / 'examples').glob('*.py'))
 NOTEBOOKS = sorted((ROOT / 'examples').glob('*.ipynb'))
 SHORT = 20  # lines, of the first five
 SLOW = (
+    '02_identifiable_parameters',
     '03_simulate_the_loop',
     '04_identify_a_payload',
     '06_certify_for_other_payloads',
+    '07_identify_online',
     '08_design_an_excitation',
     '11_own_costs',
     '12_nonlinear_mpc',

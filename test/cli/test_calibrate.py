@@ -107,6 +107,7 @@ def test_the_report_says_what_a_person_needs(recording, tmp_path, capsys):
         assert words in printed, words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('late', slow_after(1, [4, 0]))
 def test_torques_that_come_late_are_said_beside_the_files(late, truth, tmp_path, rng, capsys):
     log = simulated_log(truth, motion_in_limits(MODEL, rng, 20.0, RATE), rng)

@@ -30,6 +30,7 @@ def table(tmp_path, linkage):
     return str(path)
 
 
+@pytest.mark.slow
 def test_motors_of_a_linkage_are_identified(linkage, table, tmp_path, capsys):
     out = tmp_path / 'out'
     which = ['--robot', 'four_bar', '--loops', 'motors']

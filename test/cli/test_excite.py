@@ -64,6 +64,7 @@ def test_files_hold_the_motion_that_was_proven(written):
     assert f'come nearer than {distance:.1f} mm' in head and 'WARNING' not in head
 
 
+@pytest.mark.slow
 def test_a_trajectory_is_a_ros_message(written):
     messages = pytest.importorskip('trajectory_msgs.msg', reason='needs the ROS extra')
     durations = pytest.importorskip('builtin_interfaces.msg', reason='needs the ROS extra')

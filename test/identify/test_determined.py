@@ -51,6 +51,7 @@ def test_an_inertia_nobody_knows_becomes_that_of_a_compact_body():
     assert body.mass == 1.5 and inertia.is_consistent(body.nominal)
 
 
+@pytest.mark.slow
 def test_no_needle_is_handed_on(rng):
     for _ in range(200):
         phi = random_body(rng)

@@ -121,6 +121,7 @@ def remembered_ends(identifier):
     return [each.rows.end.max() for each in estimator._earlier._payloads]
 
 
+@pytest.mark.slow
 def test_rows_since_the_arm_came_to_rest_tell_nothing_of_the_arm(trial):
     """Somebody may have taken the body before saying so, but the arm stood."""
     identifier = OnlineIdentifier(trial.model, trial.prior, settings(1), SolvesAtOnce)

@@ -71,6 +71,7 @@ def test_bounds_shrink_contain_the_truth_and_never_widen(trial, identifier):
     np.testing.assert_array_equal(last.bounds.lower[rest], trial.prior.bounds.lower[rest])
 
 
+@pytest.mark.slow
 def test_a_replay_is_what_the_identifier_says_sample_by_sample(trial, identifier):
     """Estimates, when they came, and what readings say."""
     begin = trial.log.stamp[0]

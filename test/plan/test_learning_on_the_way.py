@@ -79,6 +79,7 @@ def test_a_payload_that_cannot_be_carried_is_refused_where_it_is_known():
         mission.due(ahead_of(prior(6.5, 6.7, 7.0)))
 
 
+@pytest.mark.slow
 def test_a_goal_that_is_asked_for_is_given_up_where_what_is_held_is_too_heavy_for_it():
     """Whoever asked hears both masses, and nothing is left to do: no fault comes of it."""
     mission = Mission(MODEL, None, SETTINGS)

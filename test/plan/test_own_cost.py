@@ -119,6 +119,7 @@ def searched(problem, own, goal):
     return search(problem, steered, Budget.of(60.0), settings, seed=1)
 
 
+@pytest.mark.slow
 def test_plans_of_functions_that_fail_are_certified_all_the_same(problem):
     for failing in (Raises(), function(cs.log(-1.0 - Q[0] ** 2), q=Q)):
         own = ss.own_cost('two_link', failing)

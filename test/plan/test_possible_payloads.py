@@ -106,6 +106,7 @@ def test_torques_of_every_payload_up_to_the_largest_stay_within_the_limits(rng, 
     assert largest > 0.4
 
 
+@pytest.mark.slow
 def test_every_motion_to_the_end_of_the_route_counts():
     """Half way the torque is small; the payload is too heavy at the end alone."""
     estimate = prior()

@@ -190,6 +190,7 @@ def test_where_nobody_pushes_what_may_be_held_next_is_granted():
         run.step()
 
 
+@pytest.mark.slow
 def test_a_plan_that_goes_on_and_stands_needs_no_look_in_time_and_one_when_late():
     """V <= V_M of the plan before says it already, with the error that the arm may have."""
     first = certified()

@@ -70,6 +70,7 @@ def test_the_same_seed_gives_the_same_arm():
         np.testing.assert_array_equal(x, y)
 
 
+@pytest.mark.slow
 def test_rotations_have_no_preferred_direction(rng):
     turned = np.array([random_rotation(rng)[:, 0] for _ in range(1500)])
     np.testing.assert_allclose(turned.mean(axis=0), 0.0, atol=0.05)

@@ -70,6 +70,7 @@ def test_every_promise_holds_at_every_sample(seed):
     assert_promises_hold(trial, recording)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('seed', slow_after(1, range(DRAKE_RUNS)))
 def test_every_promise_holds_in_drake(seed):
     pytest.importorskip('pydrake')

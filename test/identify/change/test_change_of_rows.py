@@ -242,7 +242,7 @@ def test_no_sample_between_the_stamps_of_a_change_counts_whenever_the_first_come
     assert bounds.radius[0] < held.bounds.radius[0]  # those after it do
 
 
-@pytest.mark.parametrize('size', [0.1, 0.3, 1.0])
+@pytest.mark.parametrize('size', slow_after(1, [0.3, 0.1, 1.0]))
 @pytest.mark.parametrize('seed', slow_after(1, [4, 5]))
 def test_where_nobody_knows_when_no_row_before_the_answer_counts(size, seed):
     """As after an event whose stamp cannot be: from before the recording until it is told."""

@@ -37,6 +37,7 @@ def test_a_fit_of_exact_rows_is_exact(rng):
     assert fit.phi[:2] == pytest.approx(PAYLOAD[:2], abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('correlated', slow_after(1, [1.0, 0.0]))
 def test_deviations_are_those_of_repeated_errors(correlated):
     """White or not: what 60 errors of the same kind do to the mass, against what is said."""

@@ -49,6 +49,7 @@ def known():
     return trials
 
 
+@pytest.mark.slow
 def test_gains_and_signs_are_found_within_their_deviations(known):
     scores = []
     for gain, found in known:

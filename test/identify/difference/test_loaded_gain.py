@@ -42,6 +42,7 @@ def difference(arm, scale):
     return payload_difference(arm.problem(loaded, empty, gain_error=0.01))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('seed', slow_after(1, [1, 2]))
 def test_another_unit_with_the_payload_is_counted(seed):
     for scale in (1.05, 0.95):

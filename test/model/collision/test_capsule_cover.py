@@ -91,6 +91,7 @@ def test_a_cut_keeps_area_and_both_sides(rng):
     assert area(below) + area(above) == pytest.approx(area(triangles), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_two_capsules_fit_a_bent_body_better():
     triangles = u_shape()
     one, two = (capsule_cover(triangles, count) for count in (1, 3))

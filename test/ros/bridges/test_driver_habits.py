@@ -152,6 +152,7 @@ def test_commands_pass_whenever_the_clock_comes(tmp_path, clock):
     np.testing.assert_allclose(told, wanted, rtol=0.0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_driver_without_effort_until_it_is_commanded_is_commanded(tmp_path):
     """Gazebo reports nan until the first command; the arm is held from there on, not dropped."""
     with bench(tmp_path, waits_with_effort=True) as over:
@@ -191,6 +192,7 @@ def test_effort_that_never_comes_is_a_fault(tmp_path):
         assert over.loop.said[NAME].faults >= {Cause.BAD_MEASUREMENT}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('effort', [[], [float('nan')] * 3])
 def test_an_arm_whose_effort_is_not_told_any_more_is_held_by_where_it_is(tmp_path, effort):
     """Where it is and how it moves is still told; without that no torque is a brake."""
@@ -247,6 +249,7 @@ def of_currents(folder, scale):
     return {**SETTINGS, **more, 'ros2_control_bridge__command__adds_gravity': True}
 
 
+@pytest.mark.slow
 def test_a_driver_of_currents_that_adds_gravity_gets_torques_beside_it(tmp_path):
     """As that of Universal Robots: what it reports and what it is told are counted differently."""
     settings = of_currents(tmp_path, 1.0 / AMPERES)

@@ -99,6 +99,7 @@ def engaged(cell):
     return cell
 
 
+@pytest.mark.slow
 def test_control_begins_with_the_mode_and_torques_move_the_arm(cell):
     cell.cycles(5)
     assert not cell.robot.is_controlled

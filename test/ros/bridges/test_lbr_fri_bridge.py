@@ -11,7 +11,6 @@ from ros.generated_messages import importable
 from ros.running_loop import changed_settings
 from ros.running_node import running_node
 from ros.small_loop import SmallLoop, SpringLaw
-from tiers import slow_after
 
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
@@ -120,6 +119,7 @@ def cycle(robot, loop):
     robot.move()
 
 
+@pytest.mark.slow
 def test_torques_arrive_with_their_sign_and_without_the_gravity_the_robot_adds(bridged):
     robot, loop = bridged
     say(loop, 'task')
@@ -136,6 +136,7 @@ def test_torques_arrive_with_their_sign_and_without_the_gravity_the_robot_adds(b
     assert loop.trouble(NAME) == ''
 
 
+@pytest.mark.slow
 def test_samples_have_torque_along_the_axes_and_the_mean_velocity_of_a_cycle(bridged):
     robot, loop = bridged
     say(loop, 'task')
@@ -179,7 +180,8 @@ def test_torque_goes_on_until_the_session_leaves_torque_control(bridged):
         np.testing.assert_array_equal(robot.command.joint_position, where)
 
 
-@pytest.mark.parametrize('smoothing', slow_after(1, ['share', 'low_pass']))
+@pytest.mark.slow
+@pytest.mark.parametrize('smoothing', ['share', 'low_pass'])
 def test_a_driver_that_reports_what_it_commands_gets_no_torque(bridged, smoothing):
     robot, loop = bridged
     robot.habits = FriHabits(echoes=True, smoothing=smoothing)
@@ -232,6 +234,7 @@ def test_a_manager_that_is_slower_than_its_robot_is_told(bridged):
     loop.wait_until(lambda: sentence in loop.trouble(NAME), sentence, lambda: cycle(robot, loop))
 
 
+@pytest.mark.slow
 def test_a_payload_that_keeps_the_driver_from_activating_is_told(bridged):
     robot, loop = bridged
     robot.arm.attach(read_payload('dumbbell_4lb'))
@@ -262,6 +265,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.slow
 def test_a_robot_that_takes_no_torque_gets_none_and_the_cause_is_said(bridged):
     robot, loop = bridged
     say(loop, 'task')
@@ -280,6 +284,7 @@ def test_a_robot_that_takes_no_torque_gets_none_and_the_cause_is_said(bridged):
     loop.wait_until(lambda: loop.trouble(NAME) == '', 'no trouble')
 
 
+@pytest.mark.slow
 def test_before_anything_is_commanded_a_robot_that_is_not_ready_is_no_fault(bridged):
     robot, loop = bridged
     told = len(robot.told)

@@ -108,6 +108,7 @@ def test_every_link_is_where_pinocchio_has_it(name, rng, tmp_path):
             assert pose.isApprox(expected, 1e-9), link
 
 
+@pytest.mark.slow
 def test_time_that_jumps_back_and_samples_at_1_khz_are_as_many_transforms_as_a_film_needs():
     written = Written(URDFS / 'two_link.urdf', '/left/')
     for stamp in [*range(10**9, 2 * 10**9, 10**6), 10**6]:

@@ -64,6 +64,7 @@ sys.exit(main.main_of(Waiting))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('how', slow_after(1, ['in one turn', 'in short turns', 'who may']))
 def test_who_waits_too_long_in_one_turn_ends_as_after_a_crash(how):
     """Another process may have left with a lock; only who says so is ended, and not in closing."""
@@ -73,6 +74,7 @@ def test_who_waits_too_long_in_one_turn_ends_as_after_a_crash(how):
     assert ('in on_timer' in done.stderr) is (how == 'in one turn')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     'where', slow_after(1, ['callback of a bridge', 'its making', 'callback of a planner'])
 )
