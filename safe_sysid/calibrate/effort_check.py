@@ -2,10 +2,10 @@
 
 A description may be far from the arm that is to be calibrated, so sizes prove nothing: a strange
 scale is a caution. Two figures per joint tell the sign. One needs masses that are roughly right:
-the correlation with the weight and inertia of the described bodies, friction and offset taken
-out. The other needs none: the correlation with the direction of motion, when whatever bodies
-could explain is taken out. What is left is friction, and friction never drives. It is evidence,
-not proof.
+the correlation with the weight and inertia of the described bodies, with friction, offset and
+rotor taken out, as behind a high gear the rotor is most of the torque. The other needs none: the
+correlation with the direction of motion, when whatever bodies could explain is taken out. What is
+left is friction, and friction never drives. It is evidence, not proof.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from safe_sysid.model.robot_model import RobotModel
 
 DRIVING = -0.4  # correlation with the direction of motion from which on friction drives
 UNRELATED = 0.5  # correlation below which torque does not follow the description
+HEARD = 0.1  # of the torque of a joint, below which errors may hide what bodies do
 BETTER = 0.05  # by so much correlation torque follows another joint before it counts as its
 GAIN = 3.0  # a gain outside of 1/3 to 3 is another unit, or a description of another arm
 MOST_ROWS = 4000  # more would not change the figures
@@ -55,6 +56,7 @@ class EffortCheck:
     correlation: Array  # (n,) of the two
     friction: Array  # (n,) correlation of what no bodies explain with the direction of motion
     loud: AnyArray  # (n,) bool, joints whose described bodies make enough torque to tell
+    heard: AnyArray  # (n,) bool, joints whose torque is not nearly all of rotor and friction
 
     @property
     def is_told_by_friction(self) -> AnyArray:
@@ -99,7 +101,7 @@ class EffortCheck:
                 'factor in the settings, where effort.kind says what the signal is. If it lacks '
                 'gravity (effort.gravity_included), it can not be calibrated'
             )
-        unlike = np.flatnonzero(self.loud & ~follows & ~self.is_upside_down)
+        unlike = np.flatnonzero(self.loud & self.heard & ~follows & ~self.is_upside_down)
         if unlike.size:
             said.append(
                 f'torque hardly follows the description, {self.listed(unlike)}; a correlation '
@@ -139,52 +141,55 @@ def effort_check(model: RobotModel, columns: FitColumns, pieces: list[TorqueRows
     tau = np.concatenate([rows.tau[kept] for rows in pieces])
     n = model.n
     bodies = Y[:, :, : 10 * n] @ model.theta[: 10 * n]
-    gain, correlation = np.zeros(n), np.zeros(n)
-    for j in range(n):
-        own = Y[:, j, _friction(columns, j)]
-        gain[j], correlation[j] = _beside(own, bodies[:, j], tau[:, j])
+    beside = [_beside(Y[:, i, _drive(columns, i)], bodies[:, i], tau) for i in range(n)]
+    gains, partners, sizes = (np.array(figures) for figures in zip(*beside, strict=True))
     friction = np.array([_friction_correlation(columns, Y[:, j], tau[:, j], j) for j in range(n)])
-    check = EffortCheck(columns.layout.joint_names, gain, correlation, friction, loud(bodies))
-    reason = _exchanged(check, _partners(columns, Y, bodies, tau)) or _inverted(model, check)
+    own = np.diag(gains), np.diag(partners)
+    is_loud, heard = loud(bodies), sizes >= HEARD * np.linalg.norm(tau, axis=0)
+    check = EffortCheck(columns.layout.joint_names, *own, friction, is_loud, heard)
+    reason = _exchanged(check, partners) or _inverted(model, check)
     if reason is not None:
         raise EffortError(reason, check)
     return check
 
 
-def _friction(columns: FitColumns, joint: int) -> IntArray:
-    """Coulomb and viscous friction and offset of a joint."""
-    kinds = ('Fc', 'Fv', 'beta')
+def _drive(columns: FitColumns, joint: int) -> IntArray:
+    """Coulomb and viscous friction, offset and rotor inertia of a joint."""
+    kinds = ('Fc', 'Fv', 'beta', 'Ia')
     return np.array([columns.layout.joint_entries(kind).start + joint for kind in kinds])
 
 
-def _beside(others: Array, predicted: Array, measured: Array) -> tuple[float, float]:
-    """Gain and correlation of what other columns leave of both."""
-    p, m = _left(others, predicted), _left(others, measured)
-    gain, correlation = gain_and_correlation(p[:, None], m[:, None])
-    return float(gain[0]), float(correlation[0])
+def _beside(drive: Array, predicted: Array, torque: Array) -> tuple[Array, Array, float]:
+    """Gains and correlations of torques (N, n) with one that is predicted, beside a drive's own.
+
+    The third is the size of what is predicted then. The rotor, the last column, is left in where
+    bodies do nothing that it does not do: as at a vertical axis.
+    """
+    basis = _basis(drive)
+    if np.linalg.norm(_left(basis, predicted)) < SEEN * np.linalg.norm(predicted):
+        basis = _basis(drive[:, :-1])
+    left = _left(basis, predicted)
+    return *gain_and_correlation(left[:, None], _left(basis, torque)), float(np.linalg.norm(left))
 
 
 def _friction_correlation(columns: FitColumns, Y: Array, tau: Array, joint: int) -> float:
     """Of torque with the direction of motion, without what bodies, rotors and offset explain."""
     n = columns.layout.n
-    coulomb, _, offset = _friction(columns, joint)
-    rotor = columns.layout.joint_entries('Ia').start + joint
+    coulomb, _, offset, rotor = _drive(columns, joint)
     coupled = np.arange(14 * n, 14 * n + 3 * len(columns.couplings))
     others = Y[:, [*range(10 * n), rotor, offset, *coupled]]
     direction = Y[:, coulomb]
     basis = _basis(others)
-    left = direction - basis @ (basis.T @ direction)
+    left = _left(basis, direction)
     few = len(Y) < basis.shape[1] + FEWEST
     if few or np.linalg.norm(left) < SEEN * np.linalg.norm(direction) or not left.any():
         return 0.0
-    rest = tau - basis @ (basis.T @ tau)
-    return float(gain_and_correlation(left[:, None], rest[:, None])[1][0])
+    return float(gain_and_correlation(left[:, None], _left(basis, tau)[:, None])[1][0])
 
 
-def _left(others: Array, column: Array) -> Array:
-    """Return the residual of one column after projecting out the others."""
-    basis = _basis(others)
-    left: Array = column - basis @ (basis.T @ column)
+def _left(basis: Array, columns: Array) -> Array:
+    """Return what an orthonormal basis does not explain."""
+    left: Array = columns - basis @ (basis.T @ columns)
     return left
 
 
@@ -204,19 +209,11 @@ def _basis(columns: Array) -> Array:
     return basis
 
 
-def _partners(columns: FitColumns, Y: Array, bodies: Array, tau: Array) -> Array:
-    """Correlations [i, j] of the torque said to be of joint j with what joint i should have."""
-    n = columns.layout.n
-    table = np.zeros((n, n))
-    for i in range(n):
-        own = Y[:, i, _friction(columns, i)]
-        for j in range(n):
-            table[i, j] = _beside(own, bodies[:, i], tau[:, j])[1]
-    return table
-
-
 def _exchanged(check: EffortCheck, partners: Array) -> str | None:
-    """Joints whose torques follow what is predicted of each other better than their own."""
+    """Joints whose torques follow what is predicted of each other better than their own.
+
+    `partners` [i, j] correlates the torque said to be of joint j with what joint i should have.
+    """
     own = np.abs(check.correlation)
     for i, j in itertools.combinations(np.flatnonzero(check.loud), 2):
         there, back = partners[i, j], partners[j, i]

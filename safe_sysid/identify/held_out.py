@@ -16,6 +16,7 @@ from safe_sysid.sets.interval import Interval
 
 MOST_ROWS = 4000  # instants of a part; more would not change the figures
 RANK = 1e-7  # singular values below this share of the largest are left as described
+MOST_TURNS = 10  # of the active set, for each parameter; one or two are usual
 STILL = 1e-6  # share of the largest column by which what is not shown is held near its middle
 
 
@@ -135,7 +136,8 @@ def _least_squares_within(rows: Array, right: Array, bounds: Interval) -> Array:
     still = STILL * np.linalg.norm(scaled, axis=0).max(initial=0.0) * np.eye(len(unit))
     small = np.vstack([R[:, :-1], still])
     target = np.append(R[:, -1], np.zeros(len(unit)))
-    share = scipy.optimize.lsq_linear(small, target, (-1.0, 1.0)).x
+    turns = MOST_TURNS * len(unit)
+    share = scipy.optimize.lsq_linear(small, target, (-1.0, 1.0), 'bvls', max_iter=turns).x
     found[free] += unit * share
     return found
 

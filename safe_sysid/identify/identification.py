@@ -33,6 +33,10 @@ STOOD = (
     'held. Move every joint (`safe-sysid excite` designs such a motion), or record several poses '
     '(--poses, --empty)'
 )
+WEIGH_INSTEAD = (
+    'The mass is wide for them: a recording of the same arm without the payload (--empty, in '
+    'Python empty=[…]) shows what is held, whatever links and friction are.'
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,10 +239,19 @@ def as_table(found: Identification) -> str:
     if doubt is not None:
         lines += ['', f'CAUTION: {doubt}']
     certain = 'The bounds hold if' if found.refused is None else 'Bounds would have held if'
-    if found.unstated:
-        lines += ['', f'Nobody stated {", ".join(found.unstated)}: these are defaults.']
+    defaults = sentence_of_defaults(found)
+    if defaults:
+        lines += ['', defaults]
     lines += ['', f'{certain}', *(f'  - {sentence}' for sentence in found.assumptions)]
     return '\n'.join(lines)
+
+
+def sentence_of_defaults(found: Identification) -> str:
+    """Say what nobody stated, and how to do without it where the mass is wide for that."""
+    if not found.unstated:
+        return ''
+    said = f'Nobody stated {", ".join(found.unstated)}: these are defaults.'
+    return said if found.refused or determined(found.bounds)[0] else f'{said} {WEIGH_INSTEAD}'
 
 
 def _parameter_rows(nominal: Array, bounds: Interval) -> list[str]:

@@ -14,6 +14,7 @@ from safe_sysid.identify.identification import (
     Identification,
     caution,
     object_sentence,
+    sentence_of_defaults,
 )
 from safe_sysid.measure.smooth_log import SmoothLog
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
@@ -61,7 +62,9 @@ def identification_page(found: Identification, evidence: Evidence) -> Page:
         scene=evidence.scene,
         sections=(
             _result(found),
-            Section('The bounds rest on', _defaults(found), sentences=found.assumptions),
+            Section(
+                'The bounds rest on', sentence_of_defaults(found), sentences=found.assumptions
+            ),
             *_validation(found, evidence),
             *(() if refused else (widths_section(found.series, end - begin),)),
             Section('The recording', sentences=found.recording),
@@ -89,11 +92,6 @@ def _summary(found: Identification) -> str:
     doubt = caution(found)
     held = 'They hold if the assumptions listed below do.'
     return held if doubt is None else f'{held} Caution: {doubt}.'
-
-
-def _defaults(found: Identification) -> str:
-    stated = ', '.join(found.unstated)
-    return f'Nobody stated {stated}: these are defaults.' if stated else ''
 
 
 def _facts(found: Identification) -> tuple[tuple[str, str], ...]:

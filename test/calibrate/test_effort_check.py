@@ -94,6 +94,18 @@ def test_masses_far_from_the_truth_do_not_refuse_the_right_sign(robot):
         assert (check.sign == 1.0).all()
 
 
+@pytest.mark.parametrize('robot', ['lbr_med7', 'kinova_gen3'])
+def test_a_rotor_that_is_most_of_the_torque_is_no_reason_to_doubt_the_order(robot, rng):
+    """As behind a high gear; effort errs by 2 % of all that, and no figure of it is right."""
+    model, columns, rows = rows_of(robot, 0)
+    rotors = rows.Y[:, :, model.layout.joint_entries('Ia')]
+    tau = rows.tau + rotors @ rng.uniform(5.0, 15.0, model.n)
+    tau = tau * (1.0 + 0.02 * rng.uniform(-1.0, 1.0, tau.shape))
+    check = effort_check(model, columns, [replace(rows, tau=tau)])
+    assert check.cautions() == ()
+    assert (check.sign == 1.0).all()
+
+
 def test_another_scale_is_a_caution_with_its_cure():
     model, columns, rows = rows_of('lbr_med7', 0)
     assert checked(model, columns, rows, 1.0).cautions() == ()

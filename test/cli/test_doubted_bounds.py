@@ -58,3 +58,13 @@ def test_friction_that_is_not_what_was_said_is_one(table):
 def test_torque_that_no_parameters_explain_is_one_whatever_is_known(pushed):
     found = identify(pushed, '--known-friction', 'unknown', '--torque-noise', '60')
     assert '% of the torque unexplained' in found['caution']
+
+
+@pytest.mark.parametrize(('friction', 'is_told'), [('unknown', True), ('1%', False)])
+def test_where_defaults_leave_the_mass_open_another_way_to_weigh_is_told(friction, is_told, tmp_path):
+    text, known = io.StringIO(), ['--known-friction', friction]
+    log = as_table(trial(), tmp_path / 'log.csv')
+    with contextlib.redirect_stdout(text):
+        assert main(['identify', str(log), '--robot', 'two_link', *known]) == 0
+    assert 'these are defaults' in text.getvalue()
+    assert ('without the payload (--empty' in text.getvalue()) == is_told
