@@ -39,6 +39,7 @@ class UnitFinding:
 
     quantity: str
     sentence: str
+    off: tuple[float, ...] = ()  # [rad/s] of velocities off the slope of positions, rms by joint
 
 
 def unit_findings(recording: Recording, limits: JointLimits) -> tuple[UnitFinding, ...]:
@@ -147,20 +148,21 @@ def _velocities(recording: Recording) -> UnitFinding | None:
             f'velocities are {typical:.4g} times the slope of the positions: these are turns; '
             f'multiply them by {TURN:.6g}, or leave the velocities out if those are wrong',
         )
+    off = tuple(np.sqrt(np.mean((reported - slope) ** 2, axis=0)).tolist())
+    return UnitFinding('velocity', _like(typical), off)
+
+
+def _like(typical: float) -> str:
+    """Say what velocities are that are so many times the slope of the positions."""
     factor, words = min(VELOCITIES, key=lambda each: abs(typical / each[0] - 1.0))
     if abs(typical / factor - 1.0) <= SAME:
-        return UnitFinding(
-            'velocity',
+        return (
             f'velocities are {typical:.4g} times the slope of the positions: {words}; '
-            f'multiply them by {1.0 / factor:.6g}, or leave them out',
+            f'multiply them by {1.0 / factor:.6g}, or leave them out'
         )
     if abs(typical) < SAME:
-        return UnitFinding(
-            'velocity', 'velocities are 0 while positions move: the driver reports none'
-        )
-    return UnitFinding(
-        'velocity', f'velocities are {typical:.4g} times the slope of the positions'
-    )
+        return 'velocities are 0 while positions move: the driver reports none'
+    return f'velocities are {typical:.4g} times the slope of the positions'
 
 
 def _recorded(grid: Array, t: Array) -> AnyArray:

@@ -37,6 +37,10 @@ ENTRIES = {
     'izz': (2, 2),
 }
 COMPENSATES = ('ur', 'ur-script', 'franka')  # add the gravity of their load to every torque
+POINT_MASS = (
+    'the inertia is zero, that of a point mass, as the motion has not determined it; that of a '
+    'compact body is in what `identify --export ur=FILE --export-undetermined` writes'
+)
 FLANGES = {'ur': 'tool0', 'ur-script': 'tool0', 'franka': 'link8'}  # last words of their names
 
 
@@ -163,21 +167,27 @@ def handed_over(to: str, body: Body, asked: Asked) -> HandOver:
     """Return what a driver is asked or told; raise a ConfigError where that is not determined."""
     if to not in MAKERS:
         raise ConfigError(f"nothing is handed over to '{to}'; there are {list(MAKERS)}")
-    _check_frame(to, body.frame, asked.frame)
+    by_name = _taken_for_flange(to, body.frame, asked.frame)
     made = MAKERS[to](body, asked)
     told = tuple(comments(handed_on(body), '').strip().splitlines())
-    return replace(made, sentences=(*(line.strip() for line in told), *made.sentences))
+    return replace(made, sentences=(*(line.strip() for line in told), *made.sentences, *by_name))
 
 
-def _check_frame(to: str, frame: str, said: str) -> None:
-    """Refuse another frame than the one said to be the flange, or than one of a driver's name."""
+def _taken_for_flange(to: str, frame: str, said: str) -> tuple[str, ...]:
+    """Say by what name a frame is the flange; refuse one that is not.
+
+    It is the one that was said, or one of a driver's name with the prefix of an arm.
+    """
     flange = said or FLANGES.get(to, '')
-    is_named = frame.endswith(flange) and not frame.removesuffix(flange)[-1:].isalnum()
-    if flange and not (frame == said if said else is_named):
+    if not flange or frame == flange:
+        return ()
+    prefix = '' if said else frame.removesuffix(flange)
+    if frame != prefix + flange or prefix[-1:].isalnum() or not prefix.isprintable():
         raise ConfigError(
             f"the payload is in the frame '{frame}', and {to} takes it in the axes of its "
             f"flange, '{flange}'; identify with --flange, or say which frame is the flange"
         )
+    return (f"by its name, '{frame}' is taken for the flange of the arm",)
 
 
 def _ur(body: Body, asked: Asked) -> HandOver:
@@ -199,10 +209,10 @@ def _ur(body: Body, asked: Asked) -> HandOver:
     others = since_3, {**fields, **number}, {**since_3, 'transition_time': duration}
     said = 'kg, m, kg m^2 in the axes of the tool flange; what hangs behind the flange is meant'
     without = (
-        'this driver knows no inertia: the robot resets it to that of a compact body; --to '
-        'ur-script says it' if knows else ''
+        'this driver knows no inertia, and the robot forgets the one it had; --to ur-script says '
+        'it' if knows else ''
     )  # fmt: skip
-    more = () if knows else ('the inertia is left out, as the motion has not determined it',)
+    more = () if knows else (POINT_MASS,)
     return HandOver(
         'ur_msgs/srv/SetPayload', '/io_and_status_controller/set_payload', fields,
         (said, *more), (*INERTIA, 'transition_time'), without, others,

@@ -88,10 +88,11 @@ def universal_robots(body: Body) -> str:
 
 
 def without_inertia(body: Body) -> str:
-    """URScript without the inertia, which the robot then takes for that of a compact body."""
+    """URScript without the inertia, in whose place the robot takes zero: a point mass."""
     return (
         comments(body, '#')
-        + '# inertia left out, as the motion has not determined it\n'
+        + '# inertia left out, as the motion has not determined it: the robot takes zero for it,\n'
+        + '# that of a point mass\n'
         + f'set_target_payload({_number(body.mass)}, [{_numbers(body.com)}])\n'
     )
 

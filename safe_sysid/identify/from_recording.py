@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.calibrate.unit_findings import unit_findings
+from safe_sysid.calibrate.unit_findings import UnitFinding, unit_findings
 from safe_sysid.errors import ConfigError, MeasurementError, ModelError
 from safe_sysid.identify.contradiction import UNEXPLAINED
 from safe_sysid.identify.effort_plausibility import implausible
@@ -269,12 +269,14 @@ def identify_recording(
 def in_si(recording: Recording, arm: Arm, settings: RecordingSettings) -> Recording:
     """Refuse times and positions in other units; leave out velocities that are not of these.
 
-    Velocities whose error was stated are somebody's promise, and stay. Limits of a URDF are often
-    narrower than those of the arm, so positions beyond them are a remark.
+    Velocities whose error was stated are somebody's promise, and stay, unless positions show that
+    they err by more. Limits of a URDF are often narrower than those of the arm, so positions
+    beyond them are a remark.
     """
     limits = arm.model.limits
     found = unit_findings(whole_turns(recording, limits.is_continuous), limits)
     refused = [x.sentence for x in found if x.quantity in ('time', 'position')]
+    refused += [x for each in found if (x := _broken_promise(each, settings, recording.joints))]
     if refused:
         raise MeasurementError(f'{recording.source}: ' + '; '.join(refused))
     remarks = [x.sentence for x in found if x.quantity == 'limit']
@@ -284,6 +286,24 @@ def in_si(recording: Recording, arm: Arm, settings: RecordingSettings) -> Record
         recording = replace(recording, velocity=None)
         remarks += [f'{x} (not used here)' for x in velocity] + [taken]
     return replace(recording, remarks=(*recording.remarks, *remarks)) if remarks else recording
+
+
+def _broken_promise(
+    finding: UnitFinding, settings: RecordingSettings, joints: tuple[str, ...]
+) -> str | None:
+    """Refuse velocities that err by more than was stated of them."""
+    if not finding.off or settings.velocity_error is None:
+        return None
+    off = np.array(finding.off)
+    promised = per_joint('velocity_error', settings.velocity_error, len(off))
+    worst = int(np.argmax(off - promised))
+    if off[worst] <= promised[worst]:
+        return None
+    return (
+        f'{finding.sentence}; those of {joints[worst]} are off by {off[worst]:.3g} rad/s (rms) '
+        f'and --velocity-error promises {promised[worst]:.3g}: correct one of them; without '
+        '--velocity-error such velocities are not used'
+    )
 
 
 def _replayed_and_held(

@@ -31,6 +31,14 @@ def pushed(tmp_path_factory):
     return as_table(replace(arm, log=log), tmp_path_factory.mktemp('pushed') / 'log.csv')
 
 
+@pytest.fixture(scope='module')
+def halved(tmp_path_factory):
+    """A recording whose driver tells half of each velocity."""
+    arm = trial()
+    log = replace(arm.log, velocity=0.5 * arm.log.velocity)
+    return as_table(replace(arm, log=log), tmp_path_factory.mktemp('halved') / 'log.csv')
+
+
 def identify(table, *arguments):
     text = io.StringIO()
     with contextlib.redirect_stdout(text):
@@ -61,10 +69,22 @@ def test_torque_that_no_parameters_explain_is_one_whatever_is_known(pushed):
 
 
 @pytest.mark.parametrize(('friction', 'is_told'), [('unknown', True), ('1%', False)])
-def test_where_defaults_leave_the_mass_open_another_way_to_weigh_is_told(friction, is_told, tmp_path):
+def test_where_defaults_leave_the_mass_open_another_way_to_weigh_is_told(
+    friction, is_told, tmp_path
+):
     text, known = io.StringIO(), ['--known-friction', friction]
     log = as_table(trial(), tmp_path / 'log.csv')
     with contextlib.redirect_stdout(text):
         assert main(['identify', str(log), '--robot', 'two_link', *known]) == 0
     assert 'these are defaults' in text.getvalue()
     assert ('without the payload (--empty' in text.getvalue()) == is_told
+
+
+def test_velocities_that_are_not_what_was_promised_of_them_are_refused(halved, capsys):
+    """Positions show it, and bounds that rest on such velocities may exclude what is held."""
+    arguments = ['identify', str(halved), '--robot', 'two_link', '--velocity-error']
+    assert main([*arguments, '0.002']) == 2
+    told = capsys.readouterr().err
+    assert '0.5 times the slope of the positions' in told
+    assert '--velocity-error promises 0.002' in told
+    assert main([*arguments, '5.0']) == 0

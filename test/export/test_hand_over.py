@@ -117,7 +117,7 @@ def test_an_inertia_that_is_a_guess_is_left_out_for_a_ur_and_refused_by_the_othe
     wide = (0.02, 0.02, 5.0)
     made = handed('ur', widths=wide)
     assert {made.fields[name] for name in ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')} == {0.0}
-    assert any('left out' in each for each in made.sentences)
+    assert any('zero, that of a point mass' in each for each in made.sentences)
     for to in ('ur-script', 'franka', 'inertia'):
         with pytest.raises(ConfigError, match='not determined Ixx'):
             handed(to, widths=wide, frame='link8' if to == 'franka' else 'tool0')
@@ -198,13 +198,17 @@ def test_an_object_that_is_none_is_a_sentence(to, what):
 
 @pytest.mark.parametrize('frame', ['tool0', 'ur5e_tool0', 'left/tool0', 'arm.tool0'])
 def test_the_flange_of_a_driver_may_have_a_prefix(frame):
-    assert handed('ur', frame=frame).fields['mass'] == pytest.approx(3.6)
+    made = handed('ur', frame=frame)
+    assert made.fields['mass'] == pytest.approx(3.6)
+    told = f"by its name, '{frame}' is taken for the flange"
+    assert any(told in each for each in made.sentences) == (frame != 'tool0')
 
 
 @pytest.mark.parametrize(
     ('frame', 'said'),
     [
         ('nottool0', ''),
+        ('left\n_tool0', ''),
         ('2tool0', ''),
         ('tool0_x', ''),
         ('tool0', 'ool0'),
