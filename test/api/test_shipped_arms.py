@@ -31,6 +31,20 @@ def test_what_an_arm_holds_is_within_its_bounds(robot, tmp_path):
     assert result.upper[0] - result.lower[0] < 8.0
 
 
+@pytest.mark.parametrize('robot', slow_after(1, ['kinova_gen3', 'xarm7', *reversed(ROBOTS)]))
+def test_an_arm_of_which_nothing_is_known_is_weighed_against_itself(robot, tmp_path):
+    """Also where a joint has little torque without the payload, or mostly that of its rotor."""
+    empty, loaded = (str(tmp_path / f'{name}.csv') for name in ('empty', 'loaded'))
+    ss.simulate_recording(empty, robot, seed=2)
+    ss.simulate_recording(loaded, robot, payload='dumbbell_8lb')
+    result = ss.identify_payload(loaded, robot, empty=[empty])
+    assert result.refused is None
+    mass = read_payload('dumbbell_8lb').mass
+    assert abs(result.nominal[0] - mass) < 0.01 * mass
+    bounds = result.recorded.found.statistical_bounds
+    assert bounds.lower[0] < mass < bounds.upper[0]
+
+
 BOX = """mass: {mass}
 com: [0.0, 0.0, 0.0]
 inertia_about_com: {{ixx: {I}, ixy: 0.0, ixz: 0.0, iyy: {I}, iyz: 0.0, izz: {I}}}

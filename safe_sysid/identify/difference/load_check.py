@@ -8,6 +8,7 @@ from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.identify.difference.rows import DifferenceRows
 from safe_sysid.identify.difference.shared_fit import SharedFit
 
+BY_CHANCE = 2.0  # times the error that random errors leave in a fit to as many rows
 WITHHELD = 2.5  # residuals over those they should be like, where a term is missing or a unit wrong
 
 
@@ -35,13 +36,18 @@ def strained(
     """Return what speaks against one arm in all recordings: empty rows that fit no longer.
 
     A gain that is another one with the payload bends the arm, so that the error is in all rows.
+    Errors of the loaded recording that are larger because its torques are, and otherwise random,
+    bend it by chance, as far as a fit follows its rows: that is no sign of anything.
     """
     (empty_rows, empty_fit), (rows, fit) = empty, every
     alone = _rms(empty_rows, empty_fit.residual, np.ones(len(empty_rows.tau), bool))
     counts = max(int(empty_rows.counts.sum()), 1)
     spare = max(1.0 - empty_fit.basis.shape[1] / counts, 1.0 / counts)  # of what was fitted
-    joined = _rms(rows, fit.residual, ~rows.loaded)
-    grown = joined / np.maximum(alone / np.sqrt(spare), 1e-12)
+    joined, held = (_rms(rows, fit.residual, part) for part in (~rows.loaded, rows.loaded))
+    followed = fit.basis.shape[1] / max(int(rows.counts[rows.loaded].sum()), 1)
+    by_chance = BY_CHANCE**2 * followed * held**2
+    bent = np.sqrt(np.maximum(joined**2 - by_chance, 0.0))
+    grown = bent / np.maximum(alone / np.sqrt(spare), 1e-12)
     worst = int(np.argmax(grown))
     if grown[worst] <= WITHHELD:
         return None
