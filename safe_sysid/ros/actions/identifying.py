@@ -8,7 +8,7 @@ import time
 
 from safe_sysid.errors import MessageError
 from safe_sysid.ros.actions.asked import PATIENCE, Loop, Outcome, rests
-from safe_sysid.ros.actions.learning_end import LEARNS, LearningEnd
+from safe_sysid.ros.actions.learning_end import LEARNS, LearningEnd, check_time_limit
 from safe_sysid.ros.messages.request_topics import LEARNS_TO
 from safe_sysid.track.supervisor import Mode, Signal
 
@@ -28,12 +28,13 @@ class Identifying:
         tell: Callable[[Sequence[float]], None],
     ) -> None:
         self._wanted = [float(x) for x in wanted]
-        is_finite = all(math.isfinite(x) and x >= 0.0 for x in (*self._wanted, seconds))
-        if not is_finite or len(self._wanted) > len(NAMES):
+        are_widths = all(math.isfinite(x) and x >= 0.0 for x in self._wanted)
+        if not are_widths or len(self._wanted) > len(NAMES):
             raise MessageError(
-                f'half_widths are {self._wanted} and time_limit is {seconds} s; at most '
-                f'{len(NAMES)} numbers are allowed, none of them negative'
+                f'half_widths are {self._wanted}; at most {len(NAMES)} finite numbers are '
+                'allowed, none of them negative'
             )
+        check_time_limit(seconds)
         self._loop, self._bounds, self._tell = loop, bounds, tell
         self._end_of_learning = LearningEnd(loop)
         self._until = time.monotonic() + seconds if seconds else math.inf

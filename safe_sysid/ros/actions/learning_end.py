@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
+from safe_sysid.errors import MessageError
 from safe_sysid.ros.actions.asked import Loop
 from safe_sysid.track.supervisor import Mode, Signal
 
 LEARNS = (Mode.PROBING, Mode.EXCITING)
+
+
+def check_time_limit(seconds: float) -> None:
+    """Refuse a time after which learning is to end that is none; 0 is no limit."""
+    if not (math.isfinite(seconds) and seconds >= 0.0):
+        raise MessageError(
+            f'time_limit is {seconds} s; a finite number is allowed, not a negative one, and 0 is '
+            'no limit'
+        )
 
 
 class LearningEnd:

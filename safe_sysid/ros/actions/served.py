@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 import importlib
+import math
 from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse
@@ -312,9 +313,10 @@ def _result_of_going(kind: Any, asked: Going, outcome: Outcome) -> Any:
 
 
 def _refusal(kind: Any, error: SafeSysidError) -> Any:
-    """Return the result of what was not begun."""
-    said = f'{error}; nothing was begun'
-    if 'error_string' in kind.Result.get_fields_and_field_types():
+    """Return the result of what was not begun, with no figure that reads as measured."""
+    said, fields = f'{error}; nothing was begun', kind.Result.get_fields_and_field_types()
+    if 'error_string' in fields:
         code = getattr(error, 'code', Code.INVALID_GOAL)
         return kind.Result(error_code=int(code), error_string=said)
-    return kind.Result(message=said)
+    unknown = {'distance': math.nan} if 'distance' in fields else {}
+    return kind.Result(message=said, **unknown)

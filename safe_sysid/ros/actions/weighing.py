@@ -8,7 +8,7 @@ import time
 
 from safe_sysid.errors import MessageError
 from safe_sysid.ros.actions.asked import Loop, Outcome, rests
-from safe_sysid.ros.actions.learning_end import LEARNS, LearningEnd
+from safe_sysid.ros.actions.learning_end import LEARNS, LearningEnd, check_time_limit
 from safe_sysid.track.supervisor import Mode, Signal
 
 
@@ -22,10 +22,12 @@ class Weighing:
         seconds: float,
         mass: Callable[[], tuple[float, float]],
     ) -> None:
-        if not all(math.isfinite(x) and x >= 0.0 for x in (heaviest, seconds)):
+        if not (math.isfinite(heaviest) and heaviest >= 0.0):
             raise MessageError(
-                f'heaviest is {heaviest} kg and time_limit is {seconds} s; allowed are 0 and more'
+                f'heaviest is {heaviest} kg; a finite number is allowed, not a negative one, and '
+                '0 is whatever can be certified'
             )
+        check_time_limit(seconds)
         self._loop, self._heaviest, self._mass = loop, heaviest, mass
         self._seconds, self._until = seconds, math.inf
         self._has_begun = False

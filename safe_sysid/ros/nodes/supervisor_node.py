@@ -227,8 +227,10 @@ class SupervisorNode(ConfiguredNode):
                 False,
                 'no joint state was heard, so nobody knows from which on it is another one',
             )
-        if signal is Signal.PAYLOAD_CHANGED and not self._changes.was_allowed(self._seen()):
-            return False, 'what is held may not change now: announce_change has to be granted'
+        if signal is Signal.PAYLOAD_CHANGED and (
+            refusal := self._changes.not_allowed(self._seen())
+        ):
+            return False, refusal
         situation = Situation(signal, present, self.is_at_rest(), self.is_change_pending)
         if signal is Signal.ANNOUNCE_CHANGE:
             asked = self._now, situation, self._seen()
@@ -256,16 +258,17 @@ class SupervisorNode(ConfiguredNode):
     def _seen(self) -> Seen:
         """Return what decides about changes of what is held.
 
-        In lockstep a plan counts once it is over: while it goes on, how far it is when this node
-        looks depends on the machine.
+        In lockstep a change is granted once the plan is over and the arm rests: while it goes on,
+        how far it is when this node looks depends on the machine. A grasp that shakes the arm then
+        takes it off no plan, and what was granted stays so.
         """
         rests = self.is_at_rest()
         plan = self._in_force.at(self.now)
-        counts = plan is not None and (rests or not self._settings.is_lockstep)
-        certified_for = plan.certified_for if plan is not None and counts else ''
+        certified_for = '' if plan is None else plan.certified_for
+        may_grant = rests or not self._settings.is_lockstep
         expected = self._actions.expects_touch
         now = self._now.mode, self._faults(), rests, certified_for, expected, self._now.cause
-        return Seen(*now, self._stamp)
+        return Seen(*now, self._stamp, may_grant)
 
     def _look(self) -> None:
         """Faults, rest, and what has been done."""

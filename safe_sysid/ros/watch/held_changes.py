@@ -2,9 +2,11 @@
 
 Announced: the identifier gives bounds for what is held and what may be held next, in mode changing
 the planner stands still on a plan that is certified for them, and once the arm follows that plan,
-with V of every body in them at most V_M, what is held `may change`. An event of before is no
-answer to that: the change is called off, and told again. Where it may have changed and nobody says
-that it has, bounds stay those for both; so they do where a supervisor was started again meanwhile.
+with V of every body in them at most V_M, what is held `may change`: until that is used or called
+off, or the arm follows a plan for other bounds, and also while a grasp shakes it. An event of
+before is no answer to that: the change is called off, and told again. Where it may have changed
+and nobody says that it has, bounds stay those for both; so they do where a supervisor was started
+again meanwhile.
 Not announced: after the fault the arm goes on by itself, at rest, where nothing but a load
 explains the change, at most `most` times until a person asks for something. Whether it may move is
 for the planner then: it certifies standing for the new bounds first, with V of every body in them
@@ -13,7 +15,7 @@ at most V_M at the measured state.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rclpy.node import Node
 from sensor_msgs.msg import TimeReference
@@ -52,6 +54,11 @@ from safe_sysid.track.supervisor import (
 
 MOVED = (Mode.EXCITING, Mode.TASK)  # modes from which the loop goes on
 CERTIFYING = 'standing is being certified for what may be held next; ask again'
+NOT_GRANTED = 'what is held may not change now: announce_change has to be granted'
+LOST = (
+    'what is held may not change any more: announce_change was granted, but the plan that the arm '
+    'follows is not certified for it now; ask again, or brake'
+)
 EARLY = 'what is held changed before it was granted, as an event has told'
 FAILURES = frozenset(outcome.name for outcome in FAILED)
 
@@ -78,6 +85,7 @@ class Seen:
     expects_touch: bool = False  # whether what is held is about to stand on something
     cause: Cause | None = None  # of the fault, the first one
     stamp: int = 0  # [ns] of the newest sample
+    may_grant: bool = True  # whether the plan in force is one that a change is granted on yet
 
     @property
     def causes(self) -> frozenset[Cause]:
@@ -148,7 +156,9 @@ class HeldChanges:
         Where there is a fault nothing may, though the mode has yet to follow: one of what was told
         has to be answered first.
         """
-        next_one = successor(now, asked)
+        is_granted = self._granted is not None and self._stands(seen)
+        # then all plans stand still: one that goes on, or a shaken arm, takes nothing back
+        next_one = successor(now, replace(asked, at_rest=asked.at_rest or is_granted))
         if next_one.refusal:
             return False, next_one.refusal
         if next_one.cause is not None:
@@ -174,6 +184,8 @@ class HeldChanges:
         """Whether what is held may change now; once it might, nobody knows that it did not."""
         if not self._stands(seen) or self._is_early:
             return False
+        if self._granted is None and not seen.may_grant:
+            return False
         energy = told_energy(self._nodes, self.bounds)
         may = energy <= 1.0
         if may and self._granted is None:
@@ -186,6 +198,14 @@ class HeldChanges:
         """Whether what is held may have changed as was granted, whatever V is by now."""
         may = self.may_change(seen)
         return may or (self._granted is not None and self._stands(seen) and not self._is_early)
+
+    def not_allowed(self, seen: Seen) -> str:
+        """Why what is held cannot have changed as was granted; empty if it may have."""
+        if self.was_allowed(seen):
+            return ''
+        if self._granted is None or seen.mode is not Mode.CHANGING:
+            return NOT_GRANTED
+        return EARLY if self._is_early else LOST
 
     def _stands(self, seen: Seen) -> bool:
         """Whether the arm follows a plan for what is held and what may be held next."""

@@ -311,10 +311,16 @@ def test_nobody_is_told_anything_once_somebody_or_a_fault_has_ended_it(mode):
     assert told == [()]
 
 
-@pytest.mark.parametrize('wanted', [[-0.1], [float('nan')], [0.1] * 11])
+@pytest.mark.parametrize('wanted', [[-0.1], [math.nan], [math.inf], [0.1] * 11])
 def test_widths_that_make_no_sense_are_refused(wanted):
-    with pytest.raises(MessageError, match='at most 10 numbers are allowed'):
+    with pytest.raises(MessageError, match='at most 10 finite numbers .* none of them negative'):
         identifying(Loop(Mode.IDLE), wanted, ([], []))
+
+
+@pytest.mark.parametrize('seconds', [-1.0, math.nan, math.inf])
+def test_a_time_limit_that_makes_no_sense_is_refused_as_what_it_is(seconds):
+    with pytest.raises(MessageError, match=f'^time_limit is {seconds} s; a finite number'):
+        identifying(Loop(Mode.IDLE), [], ([], []), seconds)
 
 
 def asked_task(goal):

@@ -1,5 +1,7 @@
 """Handling as steps of a loop made by hand: what is asked for when, and what a failure leaves."""
 
+import math
+
 import pytest
 
 from safe_sysid.errors import MessageError
@@ -204,9 +206,15 @@ def test_bounds_that_settle_too_wide_are_no_leave_to_place():
     assert 'which may be too heavy' in outcome.message
 
 
-@pytest.mark.parametrize(('heaviest', 'seconds'), [(-1.0, 0.0), (1.0, float('nan'))])
-def test_a_limit_that_makes_no_sense_is_refused(heaviest, seconds):
-    with pytest.raises(MessageError, match='allowed are 0 and more'):
+@pytest.mark.parametrize(
+    ('heaviest', 'seconds', 'said'),
+    [
+        *((x, 0.0, f'^heaviest is {x} kg; a finite number') for x in (-1.0, math.nan, math.inf)),
+        *((1.0, x, f'^time_limit is {x} s; a finite number') for x in (-1.0, math.nan, math.inf)),
+    ],
+)
+def test_a_limit_that_makes_no_sense_is_refused_as_what_it_is(heaviest, seconds, said):
+    with pytest.raises(MessageError, match=said):
         weighing(Loop(), [0.0, 1.0], heaviest, seconds)
 
 

@@ -1,5 +1,6 @@
 """Actions are begun, called off and ended without anybody who waits for them."""
 
+import math
 from types import SimpleNamespace
 from unittest.mock import MagicMock
 
@@ -138,6 +139,40 @@ def test_an_action_and_an_errand_go_on_one_at_a_time(served, errand, monkeypatch
     errand.is_over = True
     assert served.look() is False
     assert not begun(served, Asked()).ended
+
+
+def result_with(*fields):
+    """Return the kind of an action whose result has these fields."""
+
+    class Result(SimpleNamespace):
+        def __init__(self, **told):
+            assert told.keys() <= set(fields)
+            super().__init__(**dict.fromkeys(fields, 0.0) | told)
+
+        @staticmethod
+        def get_fields_and_field_types():
+            return dict.fromkeys(fields, 'double')
+
+    return SimpleNamespace(Result=Result)
+
+
+def test_what_is_refused_at_once_is_not_said_to_be_there(served):
+    """A distance of 0 would say so."""
+    begun(served, Asked())
+    goal = Goal()
+    served._begin(result_with('success', 'message', 'distance'), MagicMock(), goal)
+    assert goal.ended == 'aborted'
+    assert goal.result.message == 'go_to goes on; one at a time; nothing was begun'
+    assert math.isnan(goal.result.distance)
+
+
+def test_what_has_no_distance_is_refused_without(served):
+    begun(served, Asked())
+    for fields in (('message', 'lower'), ('error_code', 'error_string')):
+        goal = Goal()
+        served._begin(result_with(*fields), MagicMock(), goal)
+        assert goal.ended == 'aborted'
+        assert set(vars(goal.result)) == set(fields)
 
 
 def test_an_errand_that_has_come_out_is_told_once(served, errand):

@@ -2,12 +2,22 @@
 
 from dataclasses import replace
 from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import pytest
 
 from safe_sysid.ros.messages.codec import SECOND, stamp_of
+from safe_sysid.ros.nodes.supervisor_node import SupervisorNode
 from safe_sysid.ros.watch.bodies_energy import BODIES, SHARE
-from safe_sysid.ros.watch.held_changes import CERTIFYING, EARLY, HeldChanges, Seen, granted
+from safe_sysid.ros.watch.held_changes import (
+    CERTIFYING,
+    EARLY,
+    LOST,
+    NOT_GRANTED,
+    HeldChanges,
+    Seen,
+    granted,
+)
 from safe_sysid.ros.watch.payload_events import (
     ANNOUNCE,
     ANNOUNCED_FOR,
@@ -121,6 +131,58 @@ def test_a_change_that_came_within_it_leaves_no_doubt(changes):
     assert changes.may_change(seen('bounds 1'))
     changes.asked(Signal.PAYLOAD_CHANGED, 2000, 0.0)
     assert changes.doubt == ''
+
+
+def supervisor(certified_for, *, rests, is_lockstep=True):
+    """Return one in whose loop the arm follows a plan."""
+    node = MagicMock(_stamp=1900, _now=Supervision(Mode.CHANGING))
+    node._settings.is_lockstep = is_lockstep
+    node._faults.return_value = frozenset()
+    node.is_at_rest.return_value = rests
+    node._in_force.at.return_value.certified_for = certified_for
+    return node
+
+
+@pytest.mark.parametrize('is_lockstep', [False, True])
+def test_in_lockstep_nothing_is_granted_before_the_arm_rests(changes, is_lockstep):
+    """How far the plan is when somebody looks would depend on the machine."""
+    goes_on, over = (
+        SupervisorNode._seen(supervisor('bounds 1', rests=rests, is_lockstep=is_lockstep))
+        for rests in (False, True)
+    )
+    assert changes.may_change(goes_on) is not is_lockstep
+    assert (changes.not_allowed(goes_on) == NOT_GRANTED) is is_lockstep
+    assert changes.may_change(over)
+
+
+@pytest.mark.parametrize('share', ['0.5', '1.7'])
+def test_what_was_granted_stays_so_though_a_grasp_shakes_the_arm(changes, world, share):
+    """It stands on the plan that is certified for the change all the while."""
+    assert changes.may_change(SupervisorNode._seen(supervisor('bounds 1', rests=True)))
+    shaken = SupervisorNode._seen(supervisor('bounds 1', rests=False))
+    world.figures[SHARE] = share
+    is_within = float(share) <= 1.0
+    assert changes.may_change(shaken) is is_within
+    assert changes.not_allowed(shaken) == ''
+    asked = Situation(Signal.ANNOUNCE_CHANGE, frozenset(), at_rest=False)
+    answer = changes.answer(Supervision(Mode.CHANGING), asked, shaken, 2000, has_shape=True)
+    assert answer == ((True, granted(has_shape=True)) if is_within else (False, CERTIFYING))
+    world.figures |= {FIRST: '1900', SEEN: '1900'}
+    assert changes.signal(shaken, 2000, 0.0) is Signal.PAYLOAD_CHANGED
+    assert world.sources == [ANNOUNCE]
+
+
+@pytest.mark.parametrize('certified_for', ['bounds of before', ''])
+def test_what_was_granted_is_lost_with_a_plan_for_other_bounds(changes, certified_for):
+    """Nothing is granted that is not certified, and the answer says what has happened."""
+    assert changes.may_change(seen('bounds 1'))
+    others = seen(certified_for)
+    assert not changes.may_change(others)
+    assert changes.not_allowed(others) == LOST
+    asked = Situation(Signal.ANNOUNCE_CHANGE, frozenset(), at_rest=False)
+    granted, _ = changes.answer(Supervision(Mode.CHANGING), asked, others, 2000, has_shape=True)
+    assert not granted
+    assert changes.not_allowed(replace(others, mode=Mode.HOLDING)) == NOT_GRANTED
 
 
 @pytest.mark.parametrize('certified_for', ['bounds of before', 'bounds 1'])
