@@ -9,6 +9,8 @@ import pytest
 from sensor_msgs.msg import PointCloud2, PointField
 from std_msgs.msg import Header
 
+from safe_sysid.measure.arm_clock import ArmClock
+from safe_sysid.measure.stamp_ages import StampAges
 from safe_sysid.model.collision.held_shapes import holds
 from safe_sysid.model.collision.moving_box import MotionBounds
 from safe_sysid.model.collision.shown_scene import Change, Shown, ShownScene
@@ -148,8 +150,8 @@ class Node:
 
 
 def points_of(node):
-    now = lambda: node.now  # noqa: E731
-    (points,) = scene_topics(node, node, PointSettings(), scene, nothing_held, now, lambda: None)
+    ages = StampAges(ArmClock(lambda: node.now), old=1.0, ahead=0.5, patience=0.2)
+    (points,) = scene_topics(node, node, PointSettings(), scene, nothing_held, ages, lambda: None)
     return points
 
 
