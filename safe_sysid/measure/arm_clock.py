@@ -29,6 +29,11 @@ class ArmClock:
         self._newest: tuple[int, int] | None = None  # stamp, and steady time of its arrival [ns]
         self._doubted: tuple[int, int] | None = None  # the same of a stamp that jumped
 
+    @property
+    def is_known(self) -> bool:
+        """Whether a sample has set it; before, nothing that others stamp is compared with it."""
+        return self._newest is not None
+
     def now(self) -> int:
         """Return the time."""
         return self._before() if self._newest is None else self._since(self._newest)

@@ -19,6 +19,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.config import Angle, Finite, Positive, Settings
 from safe_sysid.errors import ConfigError
 from safe_sysid.measure.arm_clock import ArmClock
+from safe_sysid.measure.stamp_ages import StampAges
 from safe_sysid.model.collision.held_shapes import holds
 from safe_sysid.model.collision.named_boxes import together
 from safe_sysid.model.collision.region import RegionSettings
@@ -75,8 +76,8 @@ class SceneSettings(Settings):
     motion: MotionSettings = field(default_factory=MotionSettings)
     points: PointSettings = field(default_factory=PointSettings)
     awaited: bool = False  # whether a scene comes on the topic: no plan before its first message
-    frame_age: Positive = 0.5  # [s] of a transform, and between two that are bridged
-    patience: Positive = 0.2  # [s] until a frame that is not known is a fault
+    frame_age: Positive = 0.5  # [s] of a transform, between two, and of clouds that are ahead
+    patience: Positive = 0.2  # [s] until a frame or stamp that is not known is a fault
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -119,8 +120,12 @@ class AvoidedObstacles:
         self._shown = scenes()
         self._others = OtherArms(node, settings.others, scenes, now, self._renew)
         self._waiting = waiting = WaitingMarkers(node, self._topic)
+        points = settings.points
+        ages = StampAges(
+            clock, old=points.max_age, ahead=settings.frame_age, patience=settings.patience
+        )
         self._topics = scene_topics(
-            node, waiting.listener, settings.points, scenes, is_held, now, self._renew
+            node, waiting.listener, points, scenes, is_held, ages, self._renew
         )
         self._topics.append(placed_topic(node, model, scenes(), prefix, now, self._renew))
         self._region = OwnRegion(node, region, cell.frame, cell.base) if cell.frame else None

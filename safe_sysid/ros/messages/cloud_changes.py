@@ -25,7 +25,33 @@ def cloud_changes(msg: PointCloud2, cell: float, budget: int) -> list[Change]:
 
 
 def _points(msg: PointCloud2) -> Array:
-    """Return the finite ones (N, 3) [m]; the others are rays that met nothing."""
+    """Return those that are somewhere (N, 3) [m]."""
+    return _seen(_told(msg))
+
+
+def _seen(points: Array) -> Array:
+    """Return the finite ones; others are rays that met nothing, unless they warn.
+
+    By REP 117 -inf is for what is too near to be measured. A covered sensor sees nothing at all.
+    """
+    near = int(np.isneginf(points).any(axis=1).sum())
+    if near:
+        raise MessageError(
+            f'{near} of {len(points)} points of the cloud have a coordinate of -inf: something is '
+            'too near to the sensor to be measured; take it away, or where these are rays that '
+            'met nothing, publish them as nan'
+        )
+    seen = points[np.isfinite(points).all(axis=1)]
+    if len(points) and not len(seen):
+        raise MessageError(
+            f'none of {len(points)} points of the cloud is finite: the sensor may be covered; '
+            'where it does see that nothing is there, an empty cloud says so'
+        )
+    return np.asarray(seen)
+
+
+def _told(msg: PointCloud2) -> Array:
+    """Return all points (N, 3) [m] as they are told."""
     fields = {field.name: field for field in msg.fields}
     missing = [name for name in 'xyz' if name not in fields]
     if missing:
@@ -56,5 +82,4 @@ def _points(msg: PointCloud2) -> Array:
     )
     told = data[: rows * msg.row_step].reshape(rows, msg.row_step)[:, : columns * msg.point_step]
     packed = np.ascontiguousarray(told).reshape(-1).view(kind)
-    points = np.stack([packed[name].astype(np.float64) for name in 'xyz'], axis=1)
-    return np.asarray(points[np.isfinite(points).all(axis=1)])
+    return np.stack([packed[name].astype(np.float64) for name in 'xyz'], axis=1)

@@ -9,15 +9,13 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from safe_sysid.model.collision.shown_scene import Change, ShownScene
-from safe_sysid.ros.messages.cloud_changes import KEY
 from safe_sysid.sets.box import Box
 
-SECOND = 1e9  # [ns]
 Read = Callable[[Any], list[Change]]
 
 
 class SceneTopic:
-    """What one topic shows; without a message for `max_age` [s] it is not known any more."""
+    """What one topic shows, until it shows something else."""
 
     def __init__(
         self,
@@ -32,7 +30,6 @@ class SceneTopic:
         self._node, self._topic, self._scene = node, topic, scene
         self._read, self._now, self._on_change = read, now, on_change
         self._heard: int | None = None  # [ns] when the last message came
-        self.max_age = float('inf')
         for profile in listens[1]:
             node.create_subscription(listens[0], topic, self._hear, profile)
 
@@ -64,14 +61,8 @@ class SceneTopic:
         return f'{self._topic}: {trouble}' if trouble else ''
 
     def settle(self) -> None:
-        """Place what moves, and notice silence."""
-        now = self._now()
-        if self._heard is not None:
-            self._heard = min(self._heard, now)  # after a step back of the clock
-        if self._heard is not None and now - self._heard > self.max_age * SECOND:
-            said = f'nothing has come for more than {self.max_age} s'
-            self._scene.apply([Change(KEY, unclear=said)], now)
-        self._scene.settle(now)
+        """Place what moves."""
+        self._scene.settle(self._now())
 
     def shift(self, change: int) -> None:
         """Have what is counted from an arrival go on over a jump of the clock [ns]."""

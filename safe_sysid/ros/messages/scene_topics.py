@@ -8,16 +8,17 @@ import importlib
 from typing import Any
 
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 from sensor_msgs.msg import PointCloud2
 
 from safe_sysid.config import Count, Positive, Settings
+from safe_sysid.measure.stamp_ages import StampAges
 from safe_sysid.model.collision.shown_scene import Change, ShownScene
 from safe_sysid.ros.messages.cloud_changes import cloud_changes
 from safe_sysid.ros.messages.octomap_changes import octomap_changes
 from safe_sysid.ros.messages.planning_scene import Holds, PlanningSceneReader
 from safe_sysid.ros.messages.qos import NEWEST_CLOUD, OBSTACLES, STATE
-from safe_sysid.ros.messages.scene_topic import Read, SceneTopic
+from safe_sysid.ros.messages.scene_topic import SceneTopic
+from safe_sysid.ros.messages.sensed_topic import SensedTopic
 from safe_sysid.ros.messages.waiting_scenes import WaitingScenes
 
 POINTS, OCTOMAP = 'obstacle_points', 'octomap'
@@ -29,7 +30,7 @@ class PointSettings(Settings):
 
     cell: Positive = 0.05  # [m] edges of the voxels that stand for their points
     budget: Count = 200  # boxes at most; where there are more voxels, neighbours share one
-    max_age: Positive = 1.0  # [s] of silence after a cloud, from which on nothing is known
+    max_age: Positive = 1.0  # [s] since stamp or arrival of a cloud; then nothing is known
 
 
 def scene_topics(
@@ -38,16 +39,15 @@ def scene_topics(
     points: PointSettings,
     scene: Callable[[], ShownScene],
     is_held: Holds,
-    now: Callable[[], int],
+    ages: StampAges,
     on_change: Callable[[], None],
 ) -> list[SceneTopic]:
     """Clouds of points; octomaps and MoveIt's scene where their messages are installed.
 
-    What waits to be fetched is for the listener, a node that no executor knows.
+    What waits to be fetched is for the listener, a node that no executor knows. Ages are those of
+    what sensors show.
     """
-
-    def topic(name: str, message: Any, profiles: tuple[QoSProfile, ...], read: Read) -> SceneTopic:
-        return SceneTopic(node, name, (message, profiles), scene(), read, now, on_change)
+    now = ages.clock.now
 
     def read_cloud(msg: PointCloud2) -> list[Change]:
         return cloud_changes(msg, points.cell, points.budget)
@@ -55,12 +55,14 @@ def scene_topics(
     def read_octomap(msg: Any) -> list[Change]:
         return octomap_changes(msg, points.budget)
 
-    clouds = topic(POINTS, PointCloud2, (NEWEST_CLOUD,), read_cloud)
-    clouds.max_age = points.max_age
-    topics = [clouds]
+    sensed = PointCloud2, (NEWEST_CLOUD,)
+    topics: list[SceneTopic] = [
+        SensedTopic(node, POINTS, sensed, scene(), read_cloud, ages, on_change)
+    ]
     octomap = _installed('octomap_msgs.msg', 'Octomap')
     if octomap is not None:  # live, and kept by who shows it
-        topics.append(topic(OCTOMAP, octomap, (OBSTACLES, STATE), read_octomap))
+        kept = octomap, (OBSTACLES, STATE)
+        topics.append(SceneTopic(node, OCTOMAP, kept, scene(), read_octomap, now, on_change))
     planning_scene = _installed('moveit_msgs.msg', 'PlanningScene')
     if planning_scene is not None:
         reader = PlanningSceneReader(is_held, points.budget)

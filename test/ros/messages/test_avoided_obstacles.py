@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from rclpy.node import Node
 from rclpy.serialization import serialize_message
+from sensor_msgs.msg import PointCloud2, PointField
 from std_msgs.msg import Header
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -127,6 +128,21 @@ def test_lifetimes_and_silence_are_counted_over_a_jump_of_the_clock(cell):
     assert points.unclear == ''
     cell.sample(SIMULATED + 500 * MS)
     assert 'nothing has come for more than 1.0 s' in points.unclear
+
+
+@pytest.mark.parametrize(
+    ('behind', 'why'), [(1100, 'scene.points.max_age'), (-800, 'scene.frame_age')]
+)
+def test_clouds_are_judged_by_the_stamps_of_samples(cell, behind, why):
+    points = next(each for each in cell.avoided._topics if each._topic == POINTS)
+    cell.sample(SIMULATED)
+    empty = [PointField(name=name, datatype=PointField.FLOAT32) for name in 'xyz']
+    cloud = PointCloud2(fields=empty, height=1, point_step=4)
+    for stamp in (SIMULATED, SIMULATED - behind * MS):
+        assert cell.avoided.is_known
+        cloud.header.stamp = time_of(stamp)
+        points._hear(cloud)
+    assert why in cell.refusal()
 
 
 def test_one_stamp_that_is_wrong_ends_no_lifetime(cell):

@@ -9,6 +9,8 @@ import pytest
 from sensor_msgs.msg import PointCloud2, PointField
 from std_msgs.msg import Header
 
+from safe_sysid.measure.arm_clock import ArmClock
+from safe_sysid.measure.stamp_ages import StampAges
 from safe_sysid.model.collision.held_shapes import holds
 from safe_sysid.model.collision.moving_box import MotionBounds
 from safe_sysid.model.collision.shown_scene import Change, Shown, ShownScene
@@ -92,6 +94,22 @@ def test_rays_that_met_nothing_take_no_room_and_a_new_cloud_replaces_the_old_one
     told = shown(cloud_changes(cloud(), 0.05, 10))
     told.apply(cloud_changes(cloud([[np.nan] * 3, [1.0, 1.0, 1.0]]), 0.05, 10), NOW)
     assert len(told.boxes) == 1
+    told.apply(cloud_changes(cloud(np.zeros((0, 3))), 0.05, 10), NOW)
+    assert (told.is_settled, told.boxes) == (True, {})
+
+
+@pytest.mark.parametrize(
+    ('points', 'why'),
+    [
+        ([[np.nan] * 3, [np.inf] * 3], 'none of 2 points of the cloud is finite'),
+        ([[1.0, 1.0, 1.0], [0.0, 0.0, -np.inf]], '1 of 2 points .* too near to the sensor'),
+    ],
+)
+def test_a_covered_sensor_leaves_nothing_known(points, why):
+    told = shown(cloud_changes(cloud(), 0.05, 10))
+    told.apply(cloud_changes(cloud(points), 0.05, 10), NOW)
+    assert (told.is_settled, len(told.boxes)) == (False, 2)
+    assert re.search(why, told.trouble(NOW))
 
 
 @pytest.mark.parametrize(
@@ -132,8 +150,8 @@ class Node:
 
 
 def points_of(node):
-    now = lambda: node.now  # noqa: E731
-    (points,) = scene_topics(node, node, PointSettings(), scene, nothing_held, now, lambda: None)
+    ages = StampAges(ArmClock(lambda: node.now), old=1.0, ahead=0.5, patience=0.2)
+    (points,) = scene_topics(node, node, PointSettings(), scene, nothing_held, ages, lambda: None)
     return points
 
 
