@@ -32,7 +32,8 @@ def _points(msg: PointCloud2) -> Array:
 def _seen(points: Array) -> Array:
     """Return the finite ones; others are rays that met nothing, unless they warn.
 
-    By REP 117 -inf is for what is too near to be measured. A covered sensor sees nothing at all.
+    By REP 117 -inf is for what is too near to be measured, and +inf for a ray that met nothing. A
+    covered sensor has neither points nor such rays.
     """
     near = int(np.isneginf(points).any(axis=1).sum())
     if near:
@@ -42,10 +43,10 @@ def _seen(points: Array) -> Array:
             'met nothing, publish them as nan'
         )
     seen = points[np.isfinite(points).all(axis=1)]
-    if len(points) and not len(seen):
+    if len(points) and not len(seen) and not np.isposinf(points).any():
         raise MessageError(
-            f'none of {len(points)} points of the cloud is finite: the sensor may be covered; '
-            'where it does see that nothing is there, an empty cloud says so'
+            f'all {len(points)} points of the cloud are nan: the sensor may be covered; where it '
+            'does see that nothing is there, an empty cloud or points of +inf say so'
         )
     return np.asarray(seen)
 

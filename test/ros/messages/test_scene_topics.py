@@ -94,14 +94,15 @@ def test_rays_that_met_nothing_take_no_room_and_a_new_cloud_replaces_the_old_one
     told = shown(cloud_changes(cloud(), 0.05, 10))
     told.apply(cloud_changes(cloud([[np.nan] * 3, [1.0, 1.0, 1.0]]), 0.05, 10), NOW)
     assert len(told.boxes) == 1
-    told.apply(cloud_changes(cloud(np.zeros((0, 3))), 0.05, 10), NOW)
-    assert (told.is_settled, told.boxes) == (True, {})
+    for nothing in (np.zeros((0, 3)), [[np.inf] * 3, [np.nan] * 3]):
+        told.apply(cloud_changes(cloud(nothing), 0.05, 10), NOW)
+        assert (told.is_settled, told.boxes) == (True, {})
 
 
 @pytest.mark.parametrize(
     ('points', 'why'),
     [
-        ([[np.nan] * 3, [np.inf] * 3], 'none of 2 points of the cloud is finite'),
+        ([[np.nan] * 3, [np.nan, 1.0, 1.0]], 'all 2 points of the cloud are nan'),
         ([[1.0, 1.0, 1.0], [0.0, 0.0, -np.inf]], '1 of 2 points .* too near to the sensor'),
     ],
 )
