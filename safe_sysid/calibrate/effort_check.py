@@ -105,7 +105,8 @@ class EffortCheck:
         if unlike.size:
             said.append(
                 f'torque hardly follows the description, {self.listed(unlike)}; a correlation '
-                f'below {UNRELATED:g} is unusual: compare order, zero and axis of the joints'
+                f'below {UNRELATED:g} is unusual: compare order, zero and axis of the joints, and '
+                'the direction of gravity in the settings'
             )
         turned = self.is_upside_down[self.is_told_by_bodies]
         if turned.any() and not turned.all():

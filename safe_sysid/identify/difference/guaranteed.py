@@ -50,7 +50,7 @@ class Promise:
     """What the guaranteed interval rests on."""
 
     delta: Array  # (K, n) [N m] largest error of a frequency and joint seen in empty blocks
-    blocks: int  # empty ones, of the joint with the fewest in which it moves
+    blocks: int  # empty ones, of the moving joint with the fewest in which it always moves
     seconds: float  # of a block
     faster: float = 1.0  # times larger than seen, as the loaded motion is faster
     late: float = 0.0  # [s] by which torques of the payload may be late; of the arm it was seen
@@ -68,12 +68,16 @@ class Guarantee:
 
 
 def promise_of(blocks: SpectralBlocks, rows: DifferenceRows, fit: SharedFit) -> Promise:
-    """Largest error of every frequency and joint in the blocks of empty rows and their fit."""
+    """Largest error of every frequency and joint in the blocks of empty rows and their fit.
+
+    A joint that never moves has no rows, and none of its errors is known.
+    """
     spectra = blocks.of(fit.residual)
     absorbed = len(fit.u) / max(int(np.count_nonzero(rows.counts)), 1)
     inflation = (1.0 - min(absorbed, 0.9)) ** -0.5
     seen = inflation * largest_seen(spectra, blocks.moves)
-    count = int(blocks.moves.sum(axis=0).min(initial=len(spectra)))
+    moving = rows.counts.any(axis=0)
+    count = int(blocks.moves[:, moving].sum(axis=0).min(initial=len(spectra)))
     return Promise(np.maximum(seen, LEAST_ERROR * seen.max()), count, blocks.seconds)
 
 
@@ -88,7 +92,8 @@ def guarantee(
     """Bounds from all blocks; the prior is a box of phi and the reach [m] of the payload."""
     if promise.blocks == 0:
         seconds = promise.seconds
-        return Guarantee(None, f'no empty block of {seconds:.3g} s', np.nan, np.nan, promise)
+        sentence = f'no empty block of {seconds:.3g} s in which each joint that moves always does'
+        return Guarantee(None, sentence, np.nan, np.nan, promise)
     box, reach = prior
     common = _common_rows(blocks, rows, fit, promise, gain_error)
     least = _least_factor(common, fit.phi, box, reach)

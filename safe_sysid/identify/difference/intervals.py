@@ -212,14 +212,18 @@ def _later(given: Evidence, assumed: Assumed) -> LaterWithPayload | None:
 
 
 def blocks_of_motion(given: Evidence) -> tuple[Promise, SpectralBlocks]:
-    """Spectra of blocks as long as recordings allow, and what empty ones show of errors."""
+    """Spectra of blocks as long as recordings allow, and what empty ones show of errors.
+
+    Of a joint that never moved without the payload they show nothing: its rows do not count.
+    """
     seconds = block_seconds(given.rows)
     rows, fit = given.empty_rows, given.empty_fit
     promise = promise_of(spectral_blocks(rows, seconds), rows, fit)
     while promise.blocks == 0 and seconds >= 2.0 * SHORTEST:  # from pose to pose, joints rest
         seconds *= 0.5
         promise = promise_of(spectral_blocks(rows, seconds), rows, fit)
-    return promise, spectral_blocks(given.rows, seconds)
+    blocks = spectral_blocks(given.rows, seconds)
+    return promise, replace(blocks, moves=blocks.moves & rows.counts.any(axis=0))
 
 
 def _statistical(

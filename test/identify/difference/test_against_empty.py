@@ -52,6 +52,25 @@ def test_a_payload_beyond_what_is_assumed_of_it_gets_no_guaranteed_interval(
     assert (found.statistical is not None) == left
 
 
+def test_a_joint_that_always_stands_takes_no_guaranteed_interval_away(rng):
+    arm = TwoLinks(rng)
+    loaded, empty = arm.log_of_joint_1(PAYLOAD), arm.log_of_joint_1(0.0 * PAYLOAD, 40.0)
+    found = payload_difference(arm.problem(loaded, [empty]))
+    sure = found.guaranteed_bounds
+    assert np.all((sure.lower <= PAYLOAD) & (sure.upper >= PAYLOAD))
+    assert sure.radius[1] < 1.0  # 2.5 kg m by the largest payload and its reach
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_a_joint_that_moves_with_the_payload_alone_says_nothing_for_certain(seed):
+    """Nobody saw its errors without the payload."""
+    arm = TwoLinks(np.random.default_rng(seed))
+    loaded, empty = arm.log(PAYLOAD), arm.log_of_joint_1(0.0 * PAYLOAD, 40.0)
+    found = payload_difference(arm.problem(loaded, [empty]))
+    sure = found.guaranteed_bounds
+    assert sure is None or np.all((sure.lower <= PAYLOAD) & (sure.upper >= PAYLOAD))
+
+
 def test_intervals_that_have_nothing_in_common_are_said(rng):
     arm = TwoLinks(rng)
     found = payload_difference(arm.problem(arm.log(PAYLOAD), [arm.log(0.0 * PAYLOAD, 40.0)]))

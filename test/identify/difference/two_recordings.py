@@ -43,6 +43,17 @@ class TwoLinks:
         """What is recorded of a random motion."""
         return self.log_of(motion_in_limits(self.truth, self.rng, seconds, RATE), payload)
 
+    def log_of_joint_1(self, payload, seconds=30.0):
+        """What is recorded while joint 2 stands, held by dry friction as it may be."""
+        motion = motion_in_limits(self.truth, self.rng, seconds, RATE)
+        q = motion.q * [1.0, 0.0] + [0.0, 0.4]
+        log = self.log_of(
+            SimulatedMotion(motion.t, q, motion.qd * [1.0, 0.0], motion.qdd * [1.0, 0.0]), payload
+        )
+        coulomb = self.truth.theta[self.truth.layout.joint_entries('Fc')]
+        log.tau[:, 1] += coulomb[1] * self.rng.uniform(-1.0, 1.0)
+        return log
+
     def log_in_phase(self, payload, seconds=30.0):
         """What is recorded while both joints move along one line, with their own time."""
         t = np.arange(round(seconds * RATE)) / RATE
