@@ -38,6 +38,7 @@ from safe_sysid.identify.recorded_readings import recorded_readings
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.identify.replay import Progress, Replay, refused, replay
 from safe_sysid.identify.two_at_a_time import two_at_a_time
+from safe_sysid.measure.dead_channels import check_efforts
 from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.measure.recording import Recording
 from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
@@ -223,6 +224,7 @@ def identify_recording(
         end = np.inf if settings.end is None else settings.end
         recording = recording.between(settings.begin, end)
     recording = in_si(recording, arm, settings)
+    check_efforts(recording.source, recording.effort, recording.position)
     problem = identification_problem(arm, recording, settings)
     replayed, held = _replayed_and_held(problem, settings, progress)
     if held is not None and held.rigidity is not None and not settings.slosh_force:

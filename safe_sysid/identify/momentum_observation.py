@@ -373,7 +373,8 @@ class MomentumObserver:
             raise SparseStampsError(
                 f'samples come {seconds:.4g} s apart and steps above longest_step = '
                 f'{self._settings.longest_step} s count as gaps, so there is nothing to learn '
-                'from; set longest_step above the sample time'
+                'from; set longest_step to 1.5 times the time between samples, and `period` of a '
+                'loop to that time'
             )
 
     def finish(self) -> Observation | None:

@@ -45,6 +45,7 @@ def files(tmp_path):
     [
         ['identify', '{silent}', '--empty', '{moved}'],
         ['identify', '{moved}', '--empty', '{silent}'],
+        ['identify', '{silent}'],
         ['calibrate', '{silent}'],
         ['calibrate-gains', '{silent}', '{moved}', '--mass', '1.5', '--out', '{out}'],
         ['calibrate-gains', '{moved}', '{silent}', '--mass', '1.5', '--out', '{out}'],
