@@ -43,6 +43,8 @@ def test_an_arm_of_which_nothing_is_known_is_weighed_against_itself(robot, tmp_p
     assert abs(result.nominal[0] - mass) < 0.01 * mass
     bounds = result.recorded.found.statistical_bounds
     assert bounds.lower[0] < mass < bounds.upper[0]
+    sure = result.recorded.found.guaranteed_bounds
+    assert sure.lower[0] < mass < sure.upper[0]
 
 
 BOX = """mass: {mass}

@@ -103,6 +103,7 @@ def _guaranteed(found: PayloadDifference) -> dict[str, Any] | None:
         'least_factor': given.least if np.isfinite(given.least) else None,
         'blocks': given.promise.blocks,
         'block_s': given.promise.seconds,
+        'grown': given.promise.grown,
     }
 
 

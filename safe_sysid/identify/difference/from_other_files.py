@@ -174,8 +174,9 @@ def _of_poses(found: PayloadDifference, settings: RecordingSettings, tables: int
     if promise is not None and promise.bounds is not None:
         sentences.append(
             f'guaranteed: no pose has an error above {promise.factor:.2f} times the largest seen '
-            f'in {promise.promise.blocks} empty poses (at {promise.least:.2f} times they begin to '
-            f'contradict each other); the payload weighs at most {settings.payload_mass:g} kg '
+            f'in {promise.promise.blocks} empty poses{promise.promise.of_growth} (at '
+            f'{promise.least:.2f} times they begin to contradict each other); the payload '
+            f'weighs at most {settings.payload_mass:g} kg '
             f'(--payload-mass), no part of it farther than {settings.payload_reach:g} m from the '
             'last joint (--payload-reach)'
         )

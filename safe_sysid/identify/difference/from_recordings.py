@@ -255,8 +255,9 @@ def interval_assumptions(
         sentences += [
             f'guaranteed: no block of {promise.promise.seconds:.3g} s has a spectrum of model '
             f'error above {promise.factor * promise.promise.faster:.2f} times the largest seen in '
-            f'{promise.promise.blocks} empty blocks (at {promise.least:.2f} times the rows begin '
-            'to contradict each other); friction under load is that of the estimated load, and '
+            f'{promise.promise.blocks} empty blocks{promise.promise.of_growth} (at '
+            f'{promise.least:.2f} times the rows begin to contradict each other); friction under '
+            'load is that of the estimated load, and '
             f'all torques are late by the same time, {1e3 * promise.promise.late:.1f} ms more or '
             'less than corrected at most',
             f'guaranteed: the payload weighs at most {settings.payload_mass:g} kg '

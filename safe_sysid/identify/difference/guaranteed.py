@@ -53,7 +53,15 @@ class Promise:
     blocks: int  # empty ones, of the moving joint with the fewest in which it always moves
     seconds: float  # of a block
     faster: float = 1.0  # times larger than seen, as the loaded motion is faster
+    grown: float = 1.0  # times larger at most, as torque is with the payload
     late: float = 0.0  # [s] by which torques of the payload may be late; of the arm it was seen
+
+    @property
+    def of_growth(self) -> str:
+        """Say that errors may grow with the torque of a joint, where they do."""
+        if self.grown == 1.0:
+            return ''
+        return f', and as much larger as the torque of a joint, {self.grown:.3g} times at most'
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +73,11 @@ class Guarantee:
     factor: float  # f
     least: float  # smallest factor without a contradiction
     promise: Promise
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether loaded and empty rows exclude each other with errors as large as promised."""
+        return self.bounds is None and bool(np.isfinite(self.least))
 
 
 def promise_of(blocks: SpectralBlocks, rows: DifferenceRows, fit: SharedFit) -> Promise:

@@ -27,7 +27,12 @@ from safe_sysid.identify.difference.distribution_free import (
 from safe_sysid.identify.difference.friction_choice import FrictionChoice
 from safe_sysid.identify.difference.guaranteed import Guarantee, Promise, guarantee, promise_of
 from safe_sysid.identify.difference.held_out_pieces import Pieces, held_out_pieces
-from safe_sysid.identify.difference.load_check import load_doubt, load_ratio, strained
+from safe_sysid.identify.difference.load_check import (
+    load_doubt,
+    load_ratio,
+    strained,
+    torque_growth,
+)
 from safe_sysid.identify.difference.loaded_gain import GainCheck, loaded_gain
 from safe_sysid.identify.difference.noise_and_bias import half_width
 from safe_sysid.identify.difference.rows import DifferenceRows
@@ -299,6 +304,13 @@ def _guaranteed(
     fit = shared_fit(given.rows, assumed.prior, GUARANTEED_THRESHOLD)
     prior = assumed.payload, assumed.reach
     found = guarantee(blocks, given.rows, fit, promise, prior, assumed.gain_range)
+    if (
+        found.contradicts
+    ):  # errors as large as of the empty arm: perhaps as large a share of torque
+        growth = torque_growth(given.rows)
+        more = replace(promise, delta=promise.delta * growth, grown=float(growth.max()))
+        again = guarantee(blocks, given.rows, fit, more, prior, assumed.gain_range)
+        found = found if again.bounds is None else again
     return found, found.refused
 
 

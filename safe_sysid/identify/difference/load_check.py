@@ -14,12 +14,16 @@ WITHHELD = 2.5  # residuals over those they should be like, where a term is miss
 
 def load_ratio(rows: DifferenceRows, fit: SharedFit) -> Array:
     """Residuals with the payload over those without, joint by joint, beyond those of torques."""
-    held, empty = rows.loaded, ~rows.loaded
-    torque = [_rms(rows, rows.tau, chosen) for chosen in (held, empty)]
-    left = [_rms(rows, fit.residual, chosen) for chosen in (held, empty)]
-    grown = np.maximum(torque[0] / np.maximum(torque[1], 1e-12), 1.0)
-    ratio: Array = left[0] / np.maximum(left[1], 1e-12) / grown
+    left = [_rms(rows, fit.residual, chosen) for chosen in (rows.loaded, ~rows.loaded)]
+    ratio: Array = left[0] / np.maximum(left[1], 1e-12) / torque_growth(rows)
     return ratio
+
+
+def torque_growth(rows: DifferenceRows) -> Array:
+    """Torques with the payload over those without, joint by joint, 1 at least."""
+    held, empty = (_rms(rows, rows.tau, chosen) for chosen in (rows.loaded, ~rows.loaded))
+    growth: Array = np.maximum(held / np.maximum(empty, 1e-12), 1.0)
+    return growth
 
 
 def _rms(rows: DifferenceRows, values: Array, chosen: AnyArray) -> Array:
