@@ -38,6 +38,7 @@ def as_mapping(model: RobotModel, found: Calibration) -> dict[str, object]:
             'torque_uncertainty': found.quality.relative,
             'torque_uncertainty_nm': found.quality.deviation.tolist(),
             'condition_unit_columns': found.quality.condition,
+            'unseen': found.quality.unseen,
             'independence': found.quality.alone,
         },
         'validation': {
@@ -201,11 +202,16 @@ def _how(found: Calibration) -> Iterator[str]:
     yield (
         f'- Excitation: torques of other motions in the recorded range are uncertain by '
         f'{100 * quality.relative:.2f} % of the recorded torque; condition number '
-        f'{quality.condition:.1f} of the weighted rows, columns by pivoted QR and of length 1.'
+        f'{quality.condition:.1f} of the weighted rows, columns by pivoted QR and of length 1'
+        f'{_unseen(quality.unseen)}.'
     )
     if found.columns.stribeck_velocity is not None:
         velocity = found.columns.stribeck_velocity
         yield f'- Stribeck velocity {velocity:g} rad/s, the best of those tried.'
+
+
+def _unseen(count: int) -> str:
+    return f', without {count} base parameters that no row shows' if count else ''
 
 
 def _friction(model: RobotModel, found: Calibration) -> Iterator[str]:

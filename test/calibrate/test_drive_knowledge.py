@@ -13,6 +13,7 @@ from safe_sysid.export.calibrated_arm import write_calibrated_arm
 from safe_sysid.model.arm import arm_of
 from safe_sysid.model.arm_knowledge import ArmKnowledge
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.report.calibrate_page import as_mapping, as_page
 
 KNOWN = DriveKnowledge(
     names=('a', 'b'),
@@ -87,6 +88,40 @@ def test_a_joint_that_stood_has_no_friction_and_no_armature_in_the_files(locked,
     assert (np.delete(drives[:2], 3, axis=1) > 0.0).all()
     for kind in ('coulomb', 'viscous', 'armature'):
         assert ArmKnowledge().unknown(read)[kind][3]
+
+
+@pytest.fixture(scope='module', params=[0.0, 0.1])
+def held(request) -> Calibration:
+    """A fit of an arm whose first joint was read at one value throughout."""
+    rng = np.random.default_rng(1)
+    truth = altered(RobotModel.named('ur5e'), rng)
+    motion = motion_in_limits(truth, rng, 8.0, 200.0)
+    for signal in (motion.q, motion.qd, motion.qdd):
+        signal[:, 0] = 0.0
+    log = simulated_log(truth, motion, rng)
+    log.q[:, 0] = request.param
+    return calibrate(RobotModel.named('ur5e'), [log], [], CalibrationSettings())
+
+
+def test_a_reading_that_never_changes_is_no_motion_of_the_size_of_rounding(held):
+    assert held.refused is None
+    assert held.cautions()[0].startswith('hardly moved: shoulder_pan_joint (0 of 0.009 rad/s);')
+    assert held.quality.relative < 0.01
+    assert 1.0 < held.quality.condition < 1e4
+
+
+def test_the_report_has_no_figures_of_what_no_row_shows(held):
+    found = as_mapping(RobotModel.named('ur5e'), held)
+    deviation = dict(zip(found['base_labels'], found['base_deviation'], strict=True))
+    assert np.isnan(deviation['shoulder_pan_joint.Fc'])
+    assert np.nanmax(found['base_deviation']) < 100.0
+    for combination in found['worst_combinations']:
+        assert 0.0 < combination['relative_deviation'] < 1.0
+        assert not {x for x in combination['parameters'] if x.startswith('shoulder_pan_joint.F')}
+    unseen = found['excitation']['unseen']
+    assert unseen >= 3
+    page = as_page(RobotModel.named('ur5e'), held, ())
+    assert f'without {unseen} base parameters that no row shows' in page
 
 
 def test_a_stated_width_is_none_of_a_figure_that_is_unknown(tmp_path):
