@@ -291,4 +291,5 @@ def _unknown(found: Calibration) -> Iterator[str]:
     yield ''
     for size, parts in worst_combinations(found):
         words = ', '.join(f'{weight:+.2f} {label}' for label, weight in parts.items())
-        yield f'- {100 * size:.1f} %: {words}'
+        known = f'{100 * size:.1f} %' if size < 1.0 else 'not known at all'
+        yield f'- {known}: {words}'

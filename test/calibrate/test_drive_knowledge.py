@@ -128,6 +128,10 @@ def test_the_report_has_no_figures_of_what_no_row_shows(held):
     assert f'without {unseen} base parameters that no row shows' in page
     assert '| shoulder_pan_joint.Fc | unknown | not shown | N m |' in page
     assert '| shoulder_pan_joint.Ia | unknown | not shown | kg m^2 |' in page
+    uncertainty = replace(held.uncertainty, covariance=1e9 * held.uncertainty.covariance)
+    vague = as_page(RobotModel.named('ur5e'), replace(held, uncertainty=uncertainty), ())
+    assert '\n- not known at all: ' in vague
+    assert '\n- not known at all: ' not in page
 
 
 @pytest.fixture(scope='module')
