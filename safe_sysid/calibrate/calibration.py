@@ -15,11 +15,13 @@ from safe_sysid.calibrate.excitation_quality import (
     ExcitationQuality,
     arm_base_parameters,
     excitation_quality,
+    usual_rows,
 )
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.motion_noise import kept_of_motion
 from safe_sysid.calibrate.reweighted_fit import ReweightedFit, base_solver, reweighted_fit
 from safe_sysid.calibrate.sdp_fit import SdpFit, sdp_fit
+from safe_sysid.calibrate.separability import silent_columns
 from safe_sysid.calibrate.settings import CalibrationSettings
 from safe_sysid.calibrate.torque_rows import (
     MOTION,
@@ -33,9 +35,13 @@ from safe_sysid.calibrate.torque_rows import (
 from safe_sysid.calibrate.uncertainty import FitUncertainty, uncertainty_of
 from safe_sysid.calibrate.validation import TorqueError, likeliness_of_noise, torque_error
 from safe_sysid.errors import BoundError, ConfigError, MeasurementError
-from safe_sysid.identifiability.base_parameters import BaseParameters
+from safe_sysid.identifiability.base_parameters import BaseParameters, base_parameters
 from safe_sysid.model.robot_model import RobotModel
 
+PAYLOAD_ALONE = (
+    'A payload alone needs no calibrated arm: record the same motion with it, and give '
+    '`safe-sysid identify LOADED --empty` this one'
+)
 FAR = 4.0  # times what explains it, from which on an error of held-out torque is a caution
 
 
@@ -127,9 +133,11 @@ def calibrate(
         training = [log.part(0.0, share) for log in training]
     columns = _best_columns(model, training, settings)
     rng = np.random.default_rng(0)
-    base = arm_base_parameters(model, columns, rng)
+    usual = usual_rows(model, columns, rng)
+    base = base_parameters(usual.reshape(-1, columns.size))
     motions = [_motion(log, settings) for log in training]
     rows = joined([rows_of_motion(model, columns, motion, settings.cutoff) for motion in motions])
+    rows = replace(rows, Y=np.where(silent_columns(rows.Y, usual), 0.0, rows.Y))
     held = _rows(model, columns, validation, settings)
     effort = effort_check(model, columns, [rows, held])
     fit = reweighted_fit(rows.Y, rows.tau, base_solver(base), base.count, settings.outlier)
@@ -185,8 +193,7 @@ def refusal(
             f'line in joint space (all joints in phase, or one moves alone), at most '
             f'{100 * (1.0 - settings.least_independence):.2f} % is allowed; such a recording is '
             'fitted well and predicts badly. Record a motion with different frequencies on '
-            'every joint. A payload alone needs no calibrated arm: record the same motion with '
-            'it, and give `safe-sysid identify LOADED --empty` this one'
+            f'every joint. {PAYLOAD_ALONE}'
         )
     if quality.relative > settings.largest_uncertainty:
         worst = model.layout.joint_names[int(np.argmax(quality.deviation))]
@@ -195,7 +202,7 @@ def refusal(
             f'{100 * quality.relative:.1f} % of the recorded torque, most at {worst} '
             f'({quality.deviation.max():.3g} N m); at most '
             f'{100 * settings.largest_uncertainty:.1f} % is allowed. Record a longer motion, or '
-            'one with more speed and range'
+            f'one with more speed and range. {PAYLOAD_ALONE}'
         )
     return None
 

@@ -22,6 +22,10 @@ STANDING = 3.0  # times creep: tanh is 0.995 there
 EDGE = 1e-6  # of what takes the whole torque limit: below, a figure is the edge of the program
 SURE = 2.0  # standard deviations a figure has to be away from 0, where they are larger than
 SMALL = 0.02  # of what takes the whole torque limit
+OF_FRICTION = (
+    'friction and armature of a joint. The files have 0 for them, which counts as unknown'
+)
+OF_BODIES = 'what bodies resist to a motion of a joint'
 DRIVES = 3  # Coulomb and viscous friction, armature
 
 
@@ -54,19 +58,24 @@ class DriveKnowledge:
         told_by_none: AnyArray = (at_edge | unsure | self.standing) & (not self.behind_gear)
         return told_by_none
 
+    @property
+    def unmeasured(self) -> AnyArray:
+        """Figures that come of no motion or of no sensor and not of a measurement, (3, n)."""
+        alike: AnyArray = np.tile(self.standing | self.behind_gear, (DRIVES, 1))
+        return alike
+
     def cautions(self) -> tuple[str, ...]:
         """Sentences about joints and figures of which nothing is known."""
         said = []
-        if self.unknown[:, self.standing].any():
+        if self.standing.any():
             each = ', '.join(
                 f'{self.names[j]} ({self.speed[j]:.2g} of {STANDING * self.slow[j]:.2g} '
                 f'{"m/s" if self.slides[j] else "rad/s"})'
                 for j in np.flatnonzero(self.standing)
             )
             said.append(
-                f'hardly moved: {each}; below {STANDING:g} times creep nothing tells friction and '
-                'armature of a joint. The files have 0 for them, which counts as unknown. Record '
-                'a motion of every joint'
+                f'hardly moved: {each}; below {STANDING:g} times creep nothing tells '
+                f'{OF_BODIES if self.behind_gear else OF_FRICTION}. Record a motion of every joint'
             )
         small = self.unknown & ~self.standing
         if small.any():

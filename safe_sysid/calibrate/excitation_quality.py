@@ -10,7 +10,11 @@ from safe_sysid.arrays import Array
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.torque_rows import SmoothedMotion
 from safe_sysid.calibrate.uncertainty import FitUncertainty
-from safe_sysid.identifiability.base_parameters import BaseParameters, base_parameters
+from safe_sysid.identifiability.base_parameters import (
+    TOLERANCE,
+    BaseParameters,
+    base_parameters,
+)
 from safe_sysid.model.robot_model import RobotModel
 
 STATES = 400  # random ones; an arm of 7 joints has about 70 base parameters
@@ -23,7 +27,8 @@ class ExcitationQuality:
 
     relative: float  # rms deviation of all joints over the rms recorded torque
     deviation: Array  # (n,) [N m] rms, joint by joint
-    condition: float  # of the rows, every column of length 1
+    condition: float  # of the rows, every column of length 1, as far as they show anything
+    unseen: int  # base parameters, or combinations of them, that no row shows
     alone: float  # share of the motion that is not along one direction of joint space
 
 
@@ -31,6 +36,11 @@ def arm_base_parameters(
     model: RobotModel, columns: FitColumns, rng: np.random.Generator
 ) -> BaseParameters:
     """Return base parameters of an arm that moves as it likes inside its limits."""
+    return base_parameters(usual_rows(model, columns, rng).reshape(-1, columns.size))
+
+
+def usual_rows(model: RobotModel, columns: FitColumns, rng: np.random.Generator) -> Array:
+    """Columns (N, n, p) of an arm that moves as it likes inside its limits."""
     limits = model.limits
     lower = np.where(np.isfinite(limits.position_lower), limits.position_lower, -np.pi)
     upper = np.where(np.isfinite(limits.position_upper), limits.position_upper, np.pi)
@@ -38,8 +48,7 @@ def arm_base_parameters(
     q = rng.uniform(lower, upper, shape)
     qd = rng.uniform(-1.0, 1.0, shape) * limits.velocity
     qdd = rng.uniform(-1.0, 1.0, shape) * limits.acceleration
-    Y = columns.regressor(model, q, qd, qdd)
-    return base_parameters(Y.reshape(-1, columns.size))
+    return columns.regressor(model, q, qd, qdd)
 
 
 def excitation_quality(
@@ -57,16 +66,24 @@ def excitation_quality(
     )
     states = [_random_states(x, rng) for x in (q, qd, qdd)]
     deviation = uncertainty.torque_deviation(columns.regressor(model, *states))
-    rows = whitened[:, uncertainty.base.columns]
-    norms = np.linalg.norm(rows, axis=0)
-    singular = np.linalg.svd(rows / np.where(norms > 0.0, norms, 1.0), compute_uv=False)
+    condition, unseen = _conditioning(whitened[:, uncertainty.base.columns])
     along = np.linalg.svd(q - q.mean(axis=0), compute_uv=False)
     return ExcitationQuality(
         relative=float(np.sqrt(np.mean(deviation**2) / np.mean(tau**2))),
         deviation=np.sqrt(np.mean(deviation**2, axis=0)),
-        condition=float(singular[0] / singular[-1]) if singular[-1] > 0.0 else np.inf,
+        condition=condition,
+        unseen=unseen,
         alone=float(1.0 - along[0] ** 2 / max(np.sum(along**2), 1e-300)),
     )
+
+
+def _conditioning(rows: Array) -> tuple[float, int]:
+    """Condition number of what rows (N, b) show, and how many of their directions they do not."""
+    norms = np.linalg.norm(rows, axis=0)
+    singular = np.linalg.svd(rows / np.where(norms > 0.0, norms, 1.0), compute_uv=False)
+    shown = singular[singular > TOLERANCE * singular.max(initial=0.0)]
+    condition = float(shown[0] / shown[-1]) if shown.size else np.inf
+    return condition, rows.shape[1] - len(shown)
 
 
 def _random_states(values: Array, rng: np.random.Generator) -> Array:

@@ -18,6 +18,7 @@ from safe_sysid.model.robot_model import RobotModel
 MOTION = 2.0  # cut-offs: what is kept of the motion, before the rows are filtered too
 WORKING = 20.0  # cut-offs: lowest rate at which the regressor is evaluated
 KEPT = 2.5  # cut-offs: rate of the rows, a little more than what the filter leaves
+STANDING = 1e-9  # [rad, m] span of positions that is rounding
 ENDS = 3.0  # periods of the cut-off left out at either end: what a filter rings there is 1e-3
 
 CLOCKS = 1e-3  # share by which clocks and medians of jittering stamps differ at most
@@ -69,13 +70,21 @@ def motion_of(log: EvenLog, cutoff: float) -> SmoothedMotion:
     """Zero-phase filtered positions, and their derivatives by differences."""
     q = zero_phase(log.q, log.rate, cutoff)
     qd = derivative(q, log.rate)
-    return SmoothedMotion(log.rate, q, qd, derivative(qd, log.rate), log.tau)
+    return _smoothed(log, q, qd, derivative(qd, log.rate))
 
 
 def periodic_motion_of(log: EvenLog, period: float, harmonics: int) -> SmoothedMotion:
     """Fit a Fourier series of a period [s] to positions, with its exact derivatives."""
     t = np.arange(len(log.q)) / log.rate
-    return SmoothedMotion(log.rate, *harmonic_motion(t, log.q, period, harmonics), log.tau)
+    return _smoothed(log, *harmonic_motion(t, log.q, period, harmonics))
+
+
+def _smoothed(log: EvenLog, q: Array, qd: Array, qdd: Array) -> SmoothedMotion:
+    """Motion in which a joint that stood has no speed: a filter leaves rounding of its reading."""
+    stood = np.ptp(log.q, axis=0) <= STANDING
+    return SmoothedMotion(
+        log.rate, q, np.where(stood, 0.0, qd), np.where(stood, 0.0, qdd), log.tau
+    )
 
 
 def torque_rows(model: RobotModel, columns: FitColumns, log: EvenLog, cutoff: float) -> TorqueRows:

@@ -14,6 +14,8 @@ from safe_sysid.sets.symmetric_eigen import symmetric_eigen
 LAG = 1.0  # [s] errors of the model are taken as independent when so far apart
 ALONE = 1e-9  # share of any other column in a base parameter that is one column alone
 DRAWS = 16  # of simulated noise
+UNTOLD = 1e-12  # of the largest eigenvalue of the information, columns of length 1: rounding
+PART = 1e-6  # of a direction that no row shows; entries below are rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,21 +26,23 @@ class FitUncertainty:
     covariance: Array  # (b, b)
     white: Array  # (b, b) the same if residuals were independent
     factor: Array  # (n,) residuals of a joint over noise, at low frequencies; 1 for pure noise
+    seen: AnyArray  # (b,) columns that are not 0 in all rows
+    told: AnyArray  # (b,) those of them that have no part in a combination that no row shows
 
     def deviation(self) -> Array:
-        """Return standard deviation of every base parameter, (b,)."""
-        spread: Array = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
-        return spread
+        """Return standard deviation of every base parameter, (b,); nan where it is not told."""
+        spread = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        return np.where(self.told, spread, np.nan)
 
     def deviation_alone(self) -> dict[int, float]:
-        """Return standard deviation of the columns that stand for themselves alone."""
+        """Return standard deviation of the told columns that stand for themselves alone."""
         spread = self.deviation()
         regrouped = self.base.regrouping[:, self.base.others]
         alone = np.abs(regrouped).max(axis=1, initial=0.0) < ALONE
         return {
             int(column): float(spread[row])
             for row, column in enumerate(self.base.columns)
-            if alone[row]
+            if alone[row] and self.told[row]
         }
 
     def torque_deviation(self, Y: Array) -> Array:
@@ -52,13 +56,16 @@ class FitUncertainty:
         """Directions of the base parameters that are least known, with their relative deviation.
 
         `scale` (b,) is the size a change of each must have to matter; directions are in units of
-        it, so 1 means: not known at all.
+        it, so 1 means: not known at all. Columns that are 0 in all rows have no part in them.
         """
-        relative = self.covariance / np.outer(scale, scale)
+        seen = np.flatnonzero(self.seen)
+        relative = self.covariance[np.ix_(seen, seen)] / np.outer(scale[seen], scale[seen])
         values, vectors = symmetric_eigen(relative)
+        directions = np.zeros((len(seen), len(scale)))
+        directions[:, seen] = vectors.T
         last = len(values) - 1
         return [
-            (float(np.sqrt(max(values[i], 0.0))), vectors[:, i])
+            (float(np.sqrt(max(values[i], 0.0))), directions[i])
             for i in range(last, max(last - count, -1), -1)
         ]
 
@@ -87,7 +94,26 @@ def uncertainty_of(
     spread = np.zeros_like(information)
     for j in range(n):
         spread += factor[j] * _correlated(Y[:, j], correlation)
-    return FitUncertainty(base, inverse @ spread @ inverse, inverse, factor)
+    seen: AnyArray = np.diag(information) > 0.0
+    return FitUncertainty(
+        base, inverse @ spread @ inverse, inverse, factor, seen, _told(information, seen)
+    )
+
+
+def _told(information: Array, seen: AnyArray) -> AnyArray:
+    """Columns (b,) that have no part in what an information matrix knows nothing of."""
+    values, vectors = symmetric_eigen(_of_unit_columns(information, seen))
+    nothing = vectors[:, values < UNTOLD * values.max(initial=0.0)]
+    told: AnyArray = seen.copy()
+    told[seen] = np.linalg.norm(nothing, axis=1) < PART
+    return told
+
+
+def _of_unit_columns(information: Array, seen: AnyArray) -> Array:
+    """Information of the seen columns, each of length 1."""
+    size = np.sqrt(np.diag(information)[seen])
+    scaled: Array = information[np.ix_(seen, seen)] / np.outer(size, size)
+    return scaled
 
 
 def _correlated(Y: Array, correlation: Array) -> Array:
@@ -123,10 +149,14 @@ def _low_power(e: Array, lags: int) -> Array:
 
 
 def _inverse(information: Array) -> Array:
-    """Inverse of a positive definite matrix whose columns may have very different sizes."""
-    size = np.sqrt(np.diag(information))
-    size[size == 0.0] = 1.0
-    values, vectors = symmetric_eigen(information / np.outer(size, size))
-    values = np.maximum(values, 1e-15 * values[-1])
-    inverse: Array = (vectors / values) @ vectors.T / np.outer(size, size)
+    """Inverse of a positive definite matrix whose columns may have very different sizes.
+
+    Of a column that is 0 nothing is known; it is 0 in the inverse too.
+    """
+    seen = np.diag(information) > 0.0
+    size = np.sqrt(np.diag(information)[seen])
+    values, vectors = symmetric_eigen(_of_unit_columns(information, seen))
+    values = np.maximum(values, 1e-15 * values.max(initial=0.0))
+    inverse = np.zeros_like(information)
+    inverse[np.ix_(seen, seen)] = (vectors / values) @ vectors.T / np.outer(size, size)
     return inverse

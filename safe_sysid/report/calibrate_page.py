@@ -7,7 +7,9 @@ import dataclasses
 
 import numpy as np
 
+from safe_sysid.arrays import AnyArray
 from safe_sysid.calibrate.calibration import Calibration
+from safe_sysid.calibrate.drive_knowledge import DRIVES
 from safe_sysid.calibrate.effort_check import EffortCheck, EffortError
 from safe_sysid.calibrate.torque_rows import KEPT
 from safe_sysid.measure.filters import ORDER
@@ -18,13 +20,19 @@ from safe_sysid.report.markdown_page import explained, page_of_markdown
 
 HELD_OUT = 'Torque on what was held out'  # heading
 WORST = 3  # combinations of parameters that are named
+NOT_SHOWN, COMBINED = 'not shown', 'in a combination'
+BEHIND_GEARS = (
+    'Torque is measured behind the gears, which does not feel the drives: the fit tells nothing '
+    'of friction and armature, and the files keep those of the settings.'
+)
 PARTS = 4  # parameters named of each
 LIKELY = 0.01  # residuals that noise produces less often are not noise
 
 
 def as_mapping(model: RobotModel, found: Calibration) -> dict[str, object]:
-    """Everything a program may want."""
-    validation = found.validation
+    """Everything a program may want; figures of drives that nothing measured are null."""
+    validation, unmeasured = found.validation, _unmeasured(found)
+    hidden = unmeasured[found.base.columns]
     return {
         'robot': model.name,
         'refused': found.refused,
@@ -38,6 +46,7 @@ def as_mapping(model: RobotModel, found: Calibration) -> dict[str, object]:
             'torque_uncertainty': found.quality.relative,
             'torque_uncertainty_nm': found.quality.deviation.tolist(),
             'condition_unit_columns': found.quality.condition,
+            'unseen': found.quality.unseen,
             'independence': found.quality.alone,
         },
         'validation': {
@@ -53,10 +62,10 @@ def as_mapping(model: RobotModel, found: Calibration) -> dict[str, object]:
             'relative_error_nominal': found.validation_nominal.relative,
         },
         'labels': list(found.columns.labels),
-        'x': found.x.tolist(),
+        'x': np.where(unmeasured, np.nan, found.x).tolist(),
         'base_labels': [found.columns.labels[i] for i in found.base.columns],
-        'base_values': found.fit.x[found.base.columns].tolist(),
-        'base_deviation': found.uncertainty.deviation().tolist(),
+        'base_values': np.where(hidden, np.nan, found.fit.x[found.base.columns]).tolist(),
+        'base_deviation': np.where(hidden, np.nan, found.uncertainty.deviation()).tolist(),
         'worst_combinations': [
             {'relative_deviation': size, 'parameters': parts}
             for size, parts in worst_combinations(found)
@@ -201,26 +210,55 @@ def _how(found: Calibration) -> Iterator[str]:
     yield (
         f'- Excitation: torques of other motions in the recorded range are uncertain by '
         f'{100 * quality.relative:.2f} % of the recorded torque; condition number '
-        f'{quality.condition:.1f} of the weighted rows, columns by pivoted QR and of length 1.'
+        f'{quality.condition:.1f} of the weighted rows, columns by pivoted QR and of length 1'
+        f'{_unseen(quality.unseen)}.'
     )
     if found.columns.stribeck_velocity is not None:
         velocity = found.columns.stribeck_velocity
         yield f'- Stribeck velocity {velocity:g} rad/s, the best of those tried.'
 
 
+def _unseen(count: int) -> str:
+    return f', without {count} base parameters that no row shows' if count else ''
+
+
 def _friction(model: RobotModel, found: Calibration) -> Iterator[str]:
-    columns, deviation = found.columns, found.uncertainty.deviation_alone()
+    columns, unmeasured = found.columns, _unmeasured(found)
+    deviation = _deviations(found)
     yield '## Friction, rotor inertia, offset'
     yield ''
+    if found.drives.behind_gear:
+        yield from (BEHIND_GEARS, '')
     yield '| parameter | value | standard deviation | unit |'
     yield '|---|---|---|---|'
     n = model.n
     for i in range(10 * n, columns.size):
+        if found.drives.behind_gear and unmeasured[i]:
+            continue
         kind = (i - 10 * n) // n
         sliding = bool(model.tree.is_prismatic[(i - 10 * n) % n])
         unit = friction.units(sliding)[kind] if i < 14 * n else _extra_unit(columns.labels[i])
-        spread = f'{deviation[i]:.2g}' if i in deviation else 'in a combination'
-        yield f'| {columns.labels[i]} | {found.x[i]:.4g} | {spread} | {unit} |'
+        value = 'unknown' if unmeasured[i] else f'{found.x[i]:.4g}'
+        yield f'| {columns.labels[i]} | {value} | {deviation.get(i, COMBINED)} | {unit} |'
+
+
+def _deviations(found: Calibration) -> dict[int, str]:
+    """Return standard deviations in words, without columns that show in a combination."""
+    uncertainty = found.uncertainty
+    unseen = uncertainty.base.columns[~uncertainty.seen]
+    return {
+        **{i: f'{spread:.2g}' for i, spread in uncertainty.deviation_alone().items()},
+        **{int(i): NOT_SHOWN for i in (*unseen, *np.flatnonzero(_unmeasured(found)))},
+    }
+
+
+def _unmeasured(found: Calibration) -> AnyArray:
+    """Columns (p,) of drives that nothing measured, those of joints that share one included."""
+    layout, drives = found.columns.layout, found.drives
+    unmeasured = np.zeros(found.columns.size, dtype=bool)
+    unmeasured[10 * layout.n : (10 + DRIVES) * layout.n] = drives.unmeasured.ravel()
+    unmeasured[layout.size :] = drives.behind_gear
+    return unmeasured
 
 
 def _extra_unit(label: str) -> str:
@@ -253,4 +291,5 @@ def _unknown(found: Calibration) -> Iterator[str]:
     yield ''
     for size, parts in worst_combinations(found):
         words = ', '.join(f'{weight:+.2f} {label}' for label, weight in parts.items())
-        yield f'- {100 * size:.1f} %: {words}'
+        known = f'{100 * size:.1f} %' if size < 1.0 else 'not known at all'
+        yield f'- {known}: {words}'

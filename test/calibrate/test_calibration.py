@@ -50,6 +50,7 @@ def test_joints_in_phase_are_refused_although_they_are_fitted_well():
     log = simulated_log(truth, motion._replace(**one), rng)
     found = calibrate(MODEL, [log], [], SETTINGS)
     assert 'all joints in phase' in str(found.refused)
+    assert 'identify LOADED --empty' in str(found.refused)
     assert found.training.relative < 0.05
 
 
