@@ -69,11 +69,12 @@ class CalibrationResult(ShownAsText):
     def _write_promise(self, folder: Path) -> str:
         from safe_sysid.identify.difference.arm_evidence import arm_evidence
         from safe_sysid.identify.difference.arm_promise import write_promise
-        from safe_sysid.model.promise_file import promise_path
+        from safe_sysid.model.promise_file import promise_file, promise_path
 
         urdf = folder / f'{self.arm.model.name}.urdf'
         path = promise_path(urdf)
-        path.unlink(missing_ok=True)
+        for old in (path, promise_file(urdf)):
+            old.unlink(missing_ok=True)
         try:
             evidence = arm_evidence(self.arm.model, [each.logs for each in self.recordings])
         except MeasurementError as error:

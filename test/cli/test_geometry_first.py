@@ -12,6 +12,8 @@ from safe_sysid.bench.calibrate import misbuilt
 from safe_sysid.bench.experiments.calibration import altered, motion_in_limits, simulated_log
 from safe_sysid.calibrate.kinematic_fit import tip_poses
 from safe_sysid.cli.main import main
+from safe_sysid.errors import MeasurementError
+from safe_sysid.identify.difference import arm_evidence
 from safe_sysid.model.arm import arm_of
 from safe_sysid.model.promise_file import promise_file, promise_path
 from safe_sysid.model.robot_model import RobotModel
@@ -113,3 +115,16 @@ def test_a_calibration_does_not_replace_geometry_that_it_does_not_read(
     assert said.count('is not as calibrate has written it') == 2
     assert f'`--robot {urdf} --config {SETTINGS}`' in said
     assert urdf.read_bytes() == before
+
+
+def test_no_promise_of_an_earlier_calibration_stays(recording, tmp_path, monkeypatch):
+    def none(*_):
+        raise MeasurementError('too short')
+
+    urdf = tmp_path / 'out' / 'two_link.urdf'
+    arguments = ['calibrate', recording, '--robot', 'two_link', '--out', str(urdf.parent)]
+    assert main(arguments) == 0
+    assert promise_file(urdf).exists()
+    monkeypatch.setattr(arm_evidence, 'arm_evidence', none)
+    assert main(arguments) == 0
+    assert not promise_file(urdf).exists() and not promise_path(urdf).exists()
