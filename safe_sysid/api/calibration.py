@@ -55,10 +55,13 @@ class CalibrationResult(ShownAsText):
 
         Beside them stand the recordings with what they are worth (`.promise.npz`, `.yaml`), from
         which `identify` compares a payload with the empty arm. Returns which terms of friction
-        the recordings ask for and whether torques come late, or why these are missing.
+        the recordings ask for and whether torques come late, or why these are missing. A URDF
+        in the folder that the arm is not read from and that was not written here is not replaced.
         """
         from safe_sysid.export.calibrated_arm import write_calibrated_arm
+        from safe_sysid.export.replaced_urdf import check_calibration_may_replace
 
+        check_calibration_may_replace(path_from(folder), self.arm)
         path_from(folder).mkdir(parents=True, exist_ok=True)
         write_calibrated_arm(path_from(folder), self.arm, self.found)
         return None if self.found.refused is not None else self._write_promise(path_from(folder))
@@ -66,11 +69,12 @@ class CalibrationResult(ShownAsText):
     def _write_promise(self, folder: Path) -> str:
         from safe_sysid.identify.difference.arm_evidence import arm_evidence
         from safe_sysid.identify.difference.arm_promise import write_promise
-        from safe_sysid.model.promise_file import promise_path
+        from safe_sysid.model.promise_file import promise_file, promise_path
 
         urdf = folder / f'{self.arm.model.name}.urdf'
         path = promise_path(urdf)
-        path.unlink(missing_ok=True)
+        for old in (path, promise_file(urdf)):
+            old.unlink(missing_ok=True)
         try:
             evidence = arm_evidence(self.arm.model, [each.logs for each in self.recordings])
         except MeasurementError as error:

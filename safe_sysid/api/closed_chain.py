@@ -41,7 +41,9 @@ class ClosedChainResult(ShownAsText):
     def export(self, folder: str | PathLike[str]) -> None:
         """Write settings (YAML) and URDF of the calibrated robot."""
         from safe_sysid.export.calibrated_arm import write_closed_chain_arm
+        from safe_sysid.export.replaced_urdf import check_calibration_may_replace
 
+        check_calibration_may_replace(path_from(folder), self.arm)
         path_from(folder).mkdir(parents=True, exist_ok=True)
         write_closed_chain_arm(path_from(folder), self.arm, self.found.fit)
 

@@ -23,6 +23,7 @@ from safe_sysid.identify.unused_settings import (
 )
 from safe_sysid.measure.recording_choice import RecordingChoice
 from safe_sysid.model.arm import Arm, check_open
+from safe_sysid.model.promise_file import check_promise_beside
 
 if TYPE_CHECKING:
     from safe_sysid.api.payload_difference import DifferenceResult
@@ -171,8 +172,9 @@ def identify_payload(
         empty recordings a `DifferenceResult`, with a statistical interval beside it.
 
     Raises:
-        MeasurementError, ConfigError: the recording cannot be read or does not fit the arm, or
-            `settings` state what counts only with empty recordings, or only without.
+        MeasurementError, ConfigError: the recording cannot be read or does not fit the arm,
+            `settings` state what counts only with empty recordings, or only without, or the URDF
+            of the arm has changed since it was calibrated.
 
     """
     known = settings_or_default(settings, RecordingSettings)
@@ -183,6 +185,7 @@ def identify_payload(
     if without is not None:
         return _against_empty(choice, loaded, known, progress or _silent, without)
     refuse_unused_alone(known)
+    check_promise_beside(loaded)
     return PayloadResult(identify_recording(loaded, choice, known, progress or _silent))
 
 

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from safe_sysid.cli.inputs import existing, new_folder, robot
@@ -77,14 +78,26 @@ def add_arm(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--config', metavar='YAML', type=existing, help='settings beside a URDF')
 
 
+def settings_option(options: argparse.Namespace, arm: Arm) -> str:
+    """Return the option that names the settings of an arm beside another URDF, if it has any."""
+    from safe_sysid.model.facts import settings_of_robot
+
+    if not arm.is_described:
+        return ''
+    return f' --config {quote(str(options.config or settings_of_robot(options.robot)))}'
+
+
 def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid calibrate`; the exit status is 1 after a refusal."""
     from safe_sysid.calibrate.settings import ClosedChainSettings
     from safe_sysid.cli.setting_options import chosen
+    from safe_sysid.export.replaced_urdf import check_calibration_may_replace
     from safe_sysid.report.figures_text import as_json
 
     with print_to_error():
         arm = arm_of_options(options)
+        if options.out is not None:
+            check_calibration_may_replace(options.out, arm, settings_option(options, arm))
         if arm.facts.closed_chain is not None:
             status, page, figures, write = _closed_chain(options, arm)
         elif chosen(options, ClosedChainSettings):

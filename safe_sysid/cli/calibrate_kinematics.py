@@ -2,7 +2,7 @@
 
 import argparse
 
-from safe_sysid.cli.calibrate import add_arm
+from safe_sysid.cli.calibrate import add_arm, settings_option
 from safe_sysid.cli.inputs import existing, new_folder
 from safe_sysid.cli.values import share
 from safe_sysid.output_file import filled_folder
@@ -43,12 +43,16 @@ def command(options: argparse.Namespace) -> int:
     from safe_sysid.cli.output import print_to_error
     from safe_sysid.cli.setting_options import chosen
     from safe_sysid.export.arm_urdf import write_geometry
+    from safe_sysid.export.replaced_urdf import check_geometry_may_replace
     from safe_sysid.model.arm import arm_of
     from safe_sysid.report.figures_text import as_json, as_table
 
     noise = PoseNoise(**chosen(options, PoseNoise))
     with print_to_error():
         arm = arm_of(options.robot, options.config)
+        if options.out is not None:
+            settings = settings_option(options, arm)
+            check_geometry_may_replace(options.out, arm, options.robot, settings)
         poses = read_poses(options.poses, arm.model.layout.joint_names)
         found = fitted_geometry(arm, poses, noise, options.marker, options.hold_out)
     print(as_json(found.figures) if options.json else as_table(found.figures), flush=True)

@@ -30,6 +30,29 @@ def promise_path(urdf: Path) -> Path:
     return urdf.with_name(urdf.stem + RECORDINGS)
 
 
+def is_of_urdf(promise: Path, urdf: Path) -> bool:
+    """Whether a promise (YAML) was written for this URDF as it is now."""
+    try:
+        return bool(read_yaml(promise)['arm']['urdf_sha256'] == _digest(urdf))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise not_written_by_us(promise, error) from error
+
+
+def check_promise_beside(arm: Arm) -> None:
+    """Refuse an arm whose URDF is not the one that the promise beside it was written for."""
+    about = promise_file(arm.urdf)
+    if about.exists() and not is_of_urdf(about, arm.urdf):
+        raise changed_urdf(promise_path(arm.urdf), arm)
+
+
+def changed_urdf(path: Path, arm: Arm) -> ConfigError:
+    """Return what to say of a promise that the arm's URDF is not the one of."""
+    return ConfigError(
+        f'{arm.urdf} has changed since {path} was written: calibrate again, or give the '
+        'empty recordings with --empty'
+    )
+
+
 def is_promise(path: Path) -> bool:
     """Whether a path names such a file instead of a recording."""
     return path.name.endswith(RECORDINGS)
@@ -81,6 +104,10 @@ def left_out(content: dict[str, Any]) -> str | None:
     return None
 
 
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
 def _check(content: dict[str, Any], path: Path, arm: Arm) -> None:
     """Refuse the promise of another arm."""
     given, sensors = content.get('arm', {}), arm.model.sensors
@@ -89,7 +116,7 @@ def _check(content: dict[str, Any], path: Path, arm: Arm) -> None:
     names = list(arm.model.layout.joint_names)
     if given['joints'] != names:
         raise ConfigError(f'{path} is about joints {given["joints"]}; the arm has {names}')
-    if given['urdf_sha256'] != hashlib.sha256(arm.urdf.read_bytes()).hexdigest():
+    if given['urdf_sha256'] != _digest(arm.urdf):
         raise ConfigError(f'{arm.urdf} has changed since {path} was written: calibrate again')
     now = np.array([sensors.effort_sign, sensors.effort_scale])
     if not np.allclose(now, [given['effort_sign'], given['effort_scale']]):

@@ -112,6 +112,23 @@ def test_stated_links_are_bounds_on_one_recording_as_before(folder, capsys):
     assert 'lower' in json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.parametrize('stated', ['--known-links=2%', '--torque-error=0'])
+def test_stated_links_are_not_of_a_urdf_that_has_changed(folder, stated, capsys):
+    """Whoever changed it, friction in the settings is of another one."""
+    out = folder / 'out'
+    urdf, loaded = out / 'two_link.urdf', str(folder / 'loaded.csv')
+    before = urdf.read_bytes()
+    urdf.write_bytes(before + b'\n')
+    try:
+        for options in ([], [stated]):
+            assert main(['identify', loaded, '--robot', str(out / 'two_link.yaml'), *options]) == 2
+            said = capsys.readouterr().err
+            assert 'two_link.urdf has changed since' in said
+            assert 'two_link.promise.npz was written: calibrate again, or give the' in said
+    finally:
+        urdf.write_bytes(before)
+
+
 def test_the_file_says_what_the_recordings_are_worth(folder):
     content = yaml.safe_load((folder / 'out' / 'two_link.promise.yaml').read_text('utf-8'))
     assert [x['name'] for x in content['recordings']] == ['empty.csv', 'again.csv']

@@ -24,6 +24,7 @@ from safe_sysid.identify.difference.friction_choice import FrictionChoice
 from safe_sysid.identify.difference.friction_terms import FrictionTerms
 from safe_sysid.identify.difference.gains_file import KnownGains
 from safe_sysid.model.arm import Arm
+from safe_sysid.model.promise_file import changed_urdf
 from safe_sysid.output_file import new_file, write_text
 
 VERSION = 1
@@ -147,10 +148,7 @@ def _checked(path: Path, arm: Arm) -> dict[str, Any]:
     if given['joints'] != names:
         raise ConfigError(f'{path} is about joints {given["joints"]}; the arm has {names}')
     if given['urdf_sha256'] != sha256_of(arm.urdf):
-        raise ConfigError(
-            f'{arm.urdf} has changed since {path} was written: calibrate again, or give the '
-            'empty recordings with --empty'
-        )
+        raise changed_urdf(path, arm)
     return content
 
 
