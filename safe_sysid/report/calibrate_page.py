@@ -106,12 +106,13 @@ def worst_combinations(found: Calibration) -> list[tuple[float, dict[str, float]
     """
     R = found.fit.data.R[:, found.base.columns]
     norms = np.linalg.norm(R, axis=0)
-    scale = float(np.sqrt(found.fit.data.z @ found.fit.data.z)) / np.maximum(norms, 1e-300)
+    size = float(np.sqrt(found.fit.data.z @ found.fit.data.z))
+    scale = size / np.where(norms > 0.0, norms, 1.0)  # of columns that rows show
     labels = [found.columns.labels[i] for i in found.base.columns]
     named = []
-    for size, direction in found.uncertainty.worst_combinations(scale, WORST):
+    for relative, direction in found.uncertainty.worst_combinations(scale, WORST):
         order = np.argsort(-np.abs(direction))[:PARTS]
-        named.append((size, {labels[i]: float(direction[i]) for i in order}))
+        named.append((relative, {labels[i]: float(direction[i]) for i in order}))
     return named
 
 

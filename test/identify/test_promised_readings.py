@@ -193,7 +193,9 @@ def test_velocities_that_are_not_of_the_positions_are_left_out(times):
     assert taken.velocity is None
     assert 'the slope of the positions' in '; '.join(taken.remarks) or times == 0.0
     assert 'no velocity: central differences of the positions' in taken.remarks
-    stated = RecordingSettings(velocity_error=(0.01,))
+    with pytest.raises(MeasurementError, match=r'--velocity-error promises 0\.01'):
+        in_si(wrong, arm, RecordingSettings(velocity_error=(0.01,)))
+    stated = RecordingSettings(velocity_error=(1e3,))
     assert in_si(wrong, arm, stated).velocity is wrong.velocity
     assert in_si(told, arm, RecordingSettings()) is told
 
