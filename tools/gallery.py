@@ -1,7 +1,7 @@
 """Make the pictures of docs/gallery from the examples.
 
     python tools/gallery.py            # all of them
-    python tools/gallery.py 04         # of one example
+    python tools/gallery.py 03         # of one example
 
 Runs each example in a folder of its own, opens the page that it writes in Chromium (on the path),
 and keeps what a reader sees first; of an example that draws a picture, the picture.
@@ -33,7 +33,6 @@ MADE_OF = GALLERY / 'made_of.json'
 FILES = {  # example: the page or the picture that it writes
     '02_identifiable_parameters': 'identifiable.html',
     '03_simulate_the_loop': 'run.html',
-    '04_identify_a_payload': 'payload.html',
     '08_design_an_excitation': 'excitation/*.svg',
 }
 SIZE = 1000, 1150  # [px] of the window
@@ -51,7 +50,7 @@ def text_of(example: str) -> str:
 def main() -> None:
     """Run the examples, and write their pictures."""
     parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
-    parser.add_argument('numbers', nargs='*', help='of the examples, such as 04; default: all')
+    parser.add_argument('numbers', nargs='*', help='of the examples, such as 03; default: all')
     numbers = parser.parse_args().numbers
     made = json.loads(MADE_OF.read_text(encoding='utf-8')) if MADE_OF.exists() else {}
     browser = Browser()
