@@ -304,10 +304,9 @@ def _guaranteed(
     fit = shared_fit(given.rows, assumed.prior, GUARANTEED_THRESHOLD)
     prior = assumed.payload, assumed.reach
     found = guarantee(blocks, given.rows, fit, promise, prior, assumed.gain_range)
-    if (
-        found.contradicts
-    ):  # errors as large as of the empty arm: perhaps as large a share of torque
-        growth = torque_growth(given.rows)
+    if found.contradicts:  # perhaps errors are as large a share of torque, and not as large
+        shown = given.empty_rows.counts.any(axis=0)  # of other joints no row counts
+        growth = np.where(shown, torque_growth(given.rows), 1.0)
         more = replace(promise, delta=promise.delta * growth, grown=float(growth.max()))
         again = guarantee(blocks, given.rows, fit, more, prior, assumed.gain_range)
         found = found if again.bounds is None else again
