@@ -27,6 +27,16 @@ def test_ctrl_c_that_python_drops_is_raised_again():
     assert signal.getsignal(signal.SIGINT) is before
 
 
+def test_ctrl_c_waits_where_it_would_break_in_and_a_second_one_does_not_wait():
+    with Interruption() as interruption:
+        interruption.postpone()
+        signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            interruption.raise_again()
+
+
 def test_a_thread_leaves_handlers_alone():
     before, seen = signal.getsignal(signal.SIGINT), []
 

@@ -36,6 +36,7 @@ from safe_sysid.versions import cpu_count
 AHEAD = 4  # trials under way per worker
 WORKERS_LOST = 1  # by one trial and those beside it, then it is tried once more by itself
 MEMORY = '3GiB'  # of a worker, which is started anew beyond
+LOOK = 0.01  # [s] between two looks at what has ended
 SAID = 5.0  # [s] between two sentences about the progress
 BAR = 24  # characters of the bar in them
 LONGEST_CALL = 30  # [s] until a scheduler has answered
@@ -44,6 +45,8 @@ UNTOUCHED = 'import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)'
 DASHBOARD = '127.0.0.1:0'  # address and port, any that is free
 Progress = Callable[[str], None]
 Carry = Callable[[Trial], tuple[Row, str]]
+Ended = tuple[Trial, tuple[Row, str] | None]
+CarriedOut = Callable[[Sequence[Trial], int], Iterator[Ended]]
 
 
 @dataclass(frozen=True)
@@ -73,12 +76,13 @@ def carry_out(
     if left:
         said = _Said(len(planned), len(planned) - len(left), progress)
         try:
-            done = _done(function, left, workers, store, progress)
-            with Interruption() as interruption, closing(done) as rows:
-                for row, text in rows:
-                    store.add(row, text)
-                    said.one_more(row)
-                    interruption.raise_again()
+            with Interruption() as interruption:
+                done = _done(function, left, workers, store, progress, interruption)
+                with closing(done) as rows:
+                    for row, text in rows:
+                        store.add(row, text)
+                        said.one_more(row)
+                interruption.raise_again()
         except KeyboardInterrupt:
             progress(f'stopped; rows so far are safe, --resume {store.folder} goes on')
             raise
@@ -107,35 +111,38 @@ def _done(
     workers: Workers,
     store: Store,
     progress: Progress,
+    interruption: Interruption,
 ) -> Generator[tuple[Row, str]]:
     """Yield rows with tracebacks as trials end; the store has each before the next is wanted."""
     with _client(workers, progress) as client:
+        interruption.postpone()  # a client that it finds at work says so with a traceback
         _refuse_other_versions(client)
         count = max(1, len(client.scheduler_info(n_workers=-1)['workers']))
         carry = partial(row_of, function, longest=workers.longest)
-        yield from _with_suspects(client, carry, [t for t in trials if t.needs is None], count)
+        given = partial(_carried_out, client, carry, interruption)
+        yield from _with_suspects(given, [t for t in trials if t.needs is None], AHEAD * count)
         later = [t.with_row(store[t.needs.key]) for t in trials if t.needs is not None]
-        yield from _with_suspects(client, carry, later, count)
+        yield from _with_suspects(given, later, AHEAD * count)
 
 
 def _with_suspects(
-    client: Any, carry: Carry, trials: Sequence[Trial], count: int
+    carried_out: CarriedOut, trials: Sequence[Trial], ahead: int
 ) -> Iterator[tuple[Row, str]]:
     """Yield rows of trials, at the end those that may have ended workers."""
     suspects = []
-    for trial, done in _carried_out(client, carry, trials, AHEAD * count):
+    for trial, done in carried_out(trials, ahead):
         if done is None:
             suspects.append(trial)
         else:
             yield done
     for suspect in suspects:  # each by itself: what ended a worker may have been its neighbour
-        for trial, done in _carried_out(client, carry, [suspect], 1):
+        for trial, done in carried_out([suspect], 1):
             yield done or (killed_row(trial), '')
 
 
 def _carried_out(
-    client: Any, carry: Carry, trials: Sequence[Trial], ahead: int
-) -> Iterator[tuple[Trial, tuple[Row, str] | None]]:
+    client: Any, carry: Carry, interruption: Interruption, trials: Sequence[Trial], ahead: int
+) -> Iterator[Ended]:
     """Yield trials as they end, with row and traceback; without, where their workers ended."""
     from distributed import as_completed
     from distributed.scheduler import KilledWorker
@@ -148,7 +155,7 @@ def _carried_out(
         return future
 
     running = as_completed([submitted(each) for each in islice(waiting, ahead)])
-    for future in running:
+    for future in _ended(running, interruption):
         trial = of_future.pop(future.key)
         try:
             done = future.result()
@@ -157,6 +164,16 @@ def _carried_out(
         future.release()
         yield trial, done
         running.update([submitted(each) for each in islice(waiting, 1)])
+
+
+def _ended(running: Any, interruption: Interruption) -> Iterator[Any]:
+    """Yield futures as they end, until Ctrl-C."""
+    while running.count():
+        interruption.raise_again()
+        if running.has_ready():
+            yield next(running)
+        else:
+            time.sleep(LOOK)
 
 
 @contextmanager
