@@ -5,8 +5,10 @@ the node, which by default asks for the end of the run (`leaving.py`). A node th
 hear of it, since it compiles, leaves after a while; so does one without which an arm comes to rest
 as well. When the process that started a node is killed, the node gets SIGTERM, so that no node
 stays behind. Nor does one that the middleware does not let go once its work is over, such as where
-another process was killed with a lock of theirs: SIGALRM ends it, which waits for no lock. A node
-that holds no arm, and that the middleware keeps within one turn for long, ends as after a crash.
+another process was killed with a lock of theirs: SIGALRM ends it, which waits for no lock. So it
+does where a thread of the middleware falls over what was taken down before it, which is no crash
+of a node whose work is over: that thread waits for it. A node that holds no arm, and that the
+middleware keeps within one turn for long, ends as after a crash.
 """
 
 from __future__ import annotations
@@ -65,6 +67,9 @@ class Signals:
     def limit_closing(self) -> None:
         """Have the kernel end this process if it has not ended by itself after a while."""
         self._is_limited = True
+        libc = ctypes.CDLL(None)
+        for number in (signal.SIGSEGV, signal.SIGABRT):
+            libc.signal(number, ctypes.cast(libc.pause, ctypes.c_void_p))
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, CLOSING)
 

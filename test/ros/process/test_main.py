@@ -120,11 +120,12 @@ def test_a_process_that_takes_long_to_end_keeps_its_status():
 
 
 NEVER_CLOSES = """
-import ctypes, sys
+import ctypes, faulthandler, os, sys, threading
 from rclpy.node import Node
 from safe_sysid.ros.process import main
 
 main.CLOSING = 0.5
+faulthandler.enable()
 
 def stay():
     ctypes.PyDLL(None).poll(None, 0, -1)  # keeps the lock of Python for ever
@@ -137,6 +138,16 @@ class Closing(Node):
 
     def destroy_node(self):
         stay()
+
+class Falling(Closing):
+    def destroy_node(self):
+        thread = threading.Thread(target=ctypes.string_at, args=[0])
+        thread.start()
+        thread.join()
+
+class Aborting(Closing):
+    def destroy_node(self):
+        os.abort()
 
 class Leave:
     may_be_killed = True
@@ -160,14 +171,21 @@ class Over(Node):
         if self.calls > 9:
             stay()
 
-sys.exit(main.main_of({'closing': Closing, 'over': Over}[sys.argv[1]]))
+nodes = {'closing': Closing, 'falling': Falling, 'aborting': Aborting, 'over': Over}
+sys.exit(main.main_of(nodes[sys.argv[1]]))
 """
 
 
-@pytest.mark.parametrize('where', ['closing', 'over'])
+@pytest.mark.parametrize('where', ['closing', 'falling', 'aborting', 'over'])
 def test_a_process_whose_middleware_keeps_it_after_its_work_is_ended_by_the_kernel(where):
-    ended = subprocess.run([sys.executable, '-c', NEVER_CLOSES, where], timeout=120.0, check=False)
+    ended = subprocess.run(
+        [sys.executable, '-c', NEVER_CLOSES, where],
+        timeout=120.0,
+        check=False,
+        capture_output=True,
+    )
     assert ended.returncode == -signal.SIGALRM
+    assert b'Fatal' not in ended.stderr  # as Python would say of a crash
 
 
 LEAVES = """
