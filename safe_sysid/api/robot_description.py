@@ -55,7 +55,7 @@ def _text_of(topic: str, wait: float) -> str:
         )
     except subprocess.TimeoutExpired as error:
         raise ModelError(f'{topic}: ROS did not start within {START:g} s') from error
-    if found.returncode:
+    if not found.stdout:
         words = found.stderr.strip().splitlines() or ['the process that reads it ended']
         raise ModelError(f'{topic}: {words[-1]}')
     return found.stdout

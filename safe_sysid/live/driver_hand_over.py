@@ -46,7 +46,7 @@ def _answer(words: list[str], given: str, seconds: float, who: str) -> dict[str,
         )  # fmt: skip
     except subprocess.TimeoutExpired as error:
         raise ConfigError(f'{who}: ROS did not start within {START:g} s') from error
-    if found.returncode or not found.stdout.strip():
+    if not found.stdout.strip():
         said = found.stderr.strip().splitlines() or ['the process that asks it ended']
         raise ConfigError(f'{who}: {said[-1]}')
     answer: dict[str, Any] = json.loads(found.stdout.splitlines()[-1])

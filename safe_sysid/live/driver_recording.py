@@ -26,7 +26,7 @@ def record_driver(folder: Path, topics: tuple[str, str], seconds: float) -> None
     run = subprocess.run(
         command, capture_output=True, text=True, timeout=seconds + BESIDES, check=False
     )
-    if run.returncode:
+    if not run.stdout:
         said = run.stderr.strip().splitlines() or ['it said nothing']
         raise MeasurementError(
             f'{said[-1]}; does the driver run, in this ROS domain, and publish there (--topic)?'

@@ -117,22 +117,22 @@ def _middleware() -> DoctorFinding:
             "source /opt/ros/<distribution>/setup.bash, or pip install '.[ros]' in the checkout",
         )
     process = _run_python(['-m', 'safe_sysid.ros.probes.middleware'], MIDDLEWARE_SECONDS)
-    if process.returncode == 0:
-        heard = json.loads(process.stdout.splitlines()[-1])
+    if not process.stdout.strip():
+        return failed(item, _last_words(process), _middleware_remedy(_last_words(process)))
+    heard = json.loads(process.stdout.splitlines()[-1])
+    if heard['seconds'] is not None:
         return passed(
             item,
             f'{heard["middleware"]}, rclpy {version("rclpy") or "of unknown version"}: two '
             f'processes exchanged a message, the first after {heard["seconds"]:.2f} s',
         )
-    if process.stdout.strip():
-        return failed(
-            item,
-            'two nodes on this machine do not hear each other',
-            'bring the loopback interface up (ip link set lo up), let UDP on it through the '
-            'firewall, and unset FASTDDS_DEFAULT_PROFILES_FILE (before Kilted: '
-            'FASTRTPS_DEFAULT_PROFILES_FILE) and CYCLONEDDS_URI to try without',
-        )
-    return failed(item, _last_words(process), _middleware_remedy(_last_words(process)))
+    return failed(
+        item,
+        'two nodes on this machine do not hear each other',
+        'bring the loopback interface up (ip link set lo up), let UDP on it through the '
+        'firewall, and unset FASTDDS_DEFAULT_PROFILES_FILE (before Kilted: '
+        'FASTRTPS_DEFAULT_PROFILES_FILE) and CYCLONEDDS_URI to try without',
+    )
 
 
 def _middleware_remedy(words: str) -> str:

@@ -14,6 +14,8 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
+from safe_sysid.ros.probes.answer import tell
+
 KIND = 'std_msgs/msg/String'
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 PERIOD = 0.05  # [s]
@@ -46,7 +48,7 @@ def main() -> int:
         while reader.text is None and time.monotonic() < deadline:
             rclpy.spin_once(reader, timeout_sec=PERIOD)
         if reader.text is not None:
-            sys.stdout.write(reader.text)
+            tell(reader.text)
             return 0
         others = [name for name in reader.others if name != reader.resolve_topic_name(topic)]
         sys.stderr.write(

@@ -19,6 +19,7 @@ from typing import Any
 import rclpy
 from rclpy.node import Node
 
+from safe_sysid.ros.probes.answer import tell
 from safe_sysid.ros.probes.loop_consent import LoopConsent
 
 PERIOD = 0.05  # [s]
@@ -31,14 +32,12 @@ def main() -> int:
     try:
         kind = _type_of(given['type'])
     except (ImportError, AttributeError):
-        sys.stdout.write(
-            json.dumps({'error': f'{given["type"]} is not installed; source the driver'})
-        )
+        tell(json.dumps({'error': f'{given["type"]} is not installed; source the driver'}))
         return 0
     rclpy.init()
     try:
         node = Node('safe_sysid_hand_over')
-        sys.stdout.write(json.dumps(_answer(node, kind, given, seconds)))
+        tell(json.dumps(_answer(node, kind, given, seconds)))
         return 0
     finally:
         rclpy.try_shutdown()

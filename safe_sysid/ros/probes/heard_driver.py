@@ -22,6 +22,7 @@ from safe_sysid.measure.bag.topic import BagTopic, Delivery
 from safe_sysid.measure.bag.writer import BagSettings, BagWriter
 from safe_sysid.ros.messages.definitions import definition
 from safe_sysid.ros.messages.inbox import Inbox
+from safe_sysid.ros.probes.answer import tell
 
 FETCH, PATIENCE = 0.02, 10.0  # [s] between looks, and for the first state to come
 STATE, COMMAND = 'sensor_msgs/msg/JointState', 'std_msgs/msg/Float64MultiArray'
@@ -53,6 +54,8 @@ def _record(node: Node, folder: Path, seconds: float, topics: tuple[str, ...]) -
                 heard, deadline = True, time.monotonic() + seconds
         time.sleep(FETCH)
     bag.close()
+    if heard:
+        tell('recorded')
     inbox.close()
     return heard
 

@@ -19,6 +19,7 @@ from std_msgs.msg import Float64MultiArray, String
 
 from safe_sysid.ros.messages.codec import OFFSET, SECOND, stamp_of
 from safe_sysid.ros.messages.qos import HEALTH, STATE
+from safe_sysid.ros.probes.answer import tell
 from safe_sysid.ros.probes.heard_loop import NEWEST
 from safe_sysid.ros.process.parameter_survey import ParameterSurvey
 from safe_sysid.ros.watch.health import NodeStatus, heard_from
@@ -127,7 +128,7 @@ def main() -> int:
                 looked = time.monotonic()
                 node.look()
             rclpy.spin_once(node, timeout_sec=TURN)
-        sys.stdout.write(json.dumps(node.said()))
+        tell(json.dumps(node.said()))
         return 0
     finally:
         rclpy.try_shutdown()

@@ -16,6 +16,8 @@ import rclpy
 from rclpy.node import Node
 from std_msgs.msg import Float64
 
+from safe_sysid.ros.probes.answer import tell
+
 TOPIC = 'safe_sysid_middleware_probe'
 SECONDS = 20.0  # for discovery on a busy machine
 PERIOD = 0.05  # [s]
@@ -59,8 +61,8 @@ def talk() -> None:
         rclpy.try_shutdown()
 
 
-def listen() -> float | None:
-    """Seconds to the first message of a talker in another process, none if it never came."""
+def listen() -> int:
+    """Tell how long the first message of a talker in another process took, null if none came."""
     talker = subprocess.Popen([sys.executable, '-m', __spec__.name, 'talk'])
     deadline = time.monotonic() + SECONDS
     try:
@@ -68,7 +70,9 @@ def listen() -> float | None:
         listener = Listener()
         while listener.seconds is None and talker.poll() is None and time.monotonic() < deadline:
             rclpy.spin_once(listener, timeout_sec=PERIOD)
-        return listener.seconds
+        middleware = rclpy.get_rmw_implementation_identifier()
+        tell(json.dumps({'middleware': middleware, 'seconds': listener.seconds}))
+        return 0 if listener.seconds is not None else 1
     finally:
         talker.terminate()
         talker.wait()
@@ -89,10 +93,7 @@ def main() -> int:
         talk()
         return 0
     _stay_on_this_machine()
-    seconds = listen()
-    middleware = rclpy.get_rmw_implementation_identifier()
-    sys.stdout.write(json.dumps({'middleware': middleware, 'seconds': seconds}))
-    return 0 if seconds is not None else 1
+    return listen()
 
 
 if __name__ == '__main__':

@@ -3,6 +3,8 @@
 import json
 import re
 import shutil
+import signal
+import subprocess
 
 import pytest
 from tiers import slow_after
@@ -84,6 +86,13 @@ def test_a_middleware_that_does_not_answer_in_time_is_a_failure(monkeypatch):
     finding = machine_checks._middleware()
     assert finding.verdict is Verdict.FAIL
     assert 'no answer within 0.05 s' in finding.detail
+
+
+def test_a_middleware_that_falls_over_once_it_has_answered_has_answered(monkeypatch):
+    said = '{"middleware": "rmw_fastrtps_cpp", "seconds": 0.5}'
+    ended = subprocess.CompletedProcess([], -signal.SIGSEGV, said, '')
+    monkeypatch.setattr(machine_checks, '_run_python', lambda *_: ended)
+    assert machine_checks._middleware().verdict is Verdict.PASS
 
 
 def test_a_middleware_that_is_not_installed_is_named_as_the_cause(monkeypatch):
