@@ -153,7 +153,7 @@ class _Look:
                 is_same = step <= 1.01 * stated[j]
                 agreement = Agreement.AGREES if is_same else Agreement.DIFFERS
             if agreement is not Agreement.AGREES:
-                self._propose(name, 'encoder_resolution', step)
+                self._propose(name, 'encoder_resolution', float(f'{step:.9g}'))
             found.append(CommissionFinding(f'encoder of {name}', agreement, said))
         return found
 

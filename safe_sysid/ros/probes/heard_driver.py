@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+import shutil
 import sys
 import time
 
@@ -70,6 +71,7 @@ def main() -> int:
             return 0
     finally:
         rclpy.try_shutdown()
+    shutil.rmtree(folder)  # a bag of nothing would be in the way of the next try
     sys.stderr.write(f'no state came on {topics[0]} within {PATIENCE:g} s\n')
     return 1
 
