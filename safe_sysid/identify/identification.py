@@ -26,6 +26,7 @@ PREDICTIONS = {  # attribute of Validation: in words
 
 SURE = 0.9  # probability from which on the object is called by its name
 DOUBTFUL = 1.5  # times the error of the best fit
+AS_EXACT = 0.001  # of the torque: less is the filter's, nobody measures torques so well
 UNEXPLAINED = 0.2  # of the torque; a rigid arm whose torques are torques leaves less
 MANY = 1000.0  # times better; more is said as that
 STOOD = (
@@ -187,7 +188,7 @@ def _doubt_of_predictions(found: Identification) -> str | None:
             'joints, contact, an effort that is no torque, noise or a motion that shows '
             'too little can be the cause, and the bounds rest on the assumption that it is noise'
         )
-    if mine <= DOUBTFUL * best:
+    if mine <= max(DOUBTFUL * best, AS_EXACT):
         return None
     times = f'{mine / best:.1f}' if mine < MANY * best else f'more than {MANY:g}'
     return (

@@ -4,12 +4,14 @@ import contextlib
 from dataclasses import replace
 import io
 import json
+from types import SimpleNamespace
 
 from cli.recorded_arm import as_table, trial
 import numpy as np
 import pytest
 
 from safe_sysid.cli.main import main
+from safe_sysid.identify.identification import caution
 
 MORE_FRICTION = np.array([3.0, 1.5])  # [N m s/rad] than anybody has told
 
@@ -61,6 +63,14 @@ def test_friction_that_nobody_claims_to_know_is_no_reason_for_a_caution(table):
 def test_friction_that_is_not_what_was_said_is_one(table):
     found = identify(table, '--known-friction', '10%', '--torque-noise', '12')
     assert 'fitted within what was said of links, friction and payload' in found['caution']
+
+
+@pytest.mark.parametrize(('within', 'is_doubted'), [(2e-5, False), (2e-2, True)])
+def test_what_a_filter_leaves_of_exact_torques_is_none(within, is_doubted):
+    errors = {'within': within, 'best_fit': 0.5 * within}
+    validation = SimpleNamespace(**{k: SimpleNamespace(filtered=v) for k, v in errors.items()})
+    found = SimpleNamespace(has_moved=True, elsewhere=(), refused=None, validation=validation)
+    assert (caution(found) is not None) == is_doubted
 
 
 def test_torque_that_no_parameters_explain_is_one_whatever_is_known(pushed):
