@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 from threading import Event
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -205,15 +206,13 @@ def test_what_is_found_for_a_mode_that_is_over_is_told_to_nobody(monkeypatch):
     loop.step(0.0)
     loop.planning.turn_to('braking')
     go_on.set()
-    while search.is_busy:
-        search.poll()
+    finish(search)
     assert loop.planning.session.mode == 'braking'
     assert loop.told == []
     monkeypatch.undo()
     loop.planning.turn_to('task')
     loop.step(0.5)
-    while search.is_busy:
-        search.poll()
+    finish(search)
     assert loop.told[0].start_time == pytest.approx(0.5)
     search.close()
 
@@ -293,6 +292,13 @@ def test_a_successor_that_is_hit_before_it_begins_is_replaced_by_a_rest(loop):
     assert not loop.planning.response.is_obstructed(at(1.8).stamp)
 
 
+def finish(search):
+    """Poll until nothing goes on; who asks all the time keeps the search from its work."""
+    while search.is_busy:
+        time.sleep(0.001)
+        search.poll()
+
+
 def admits(*_):
     return ''
 
@@ -313,8 +319,7 @@ def test_a_search_beside_the_listener_keeps_the_order_of_what_waits():
     assert done == ['at once']
     assert search.is_busy
     go_on.set()
-    while len(done) < 5:
-        search.poll()
+    finish(search)
     assert done == ['at once', True, 'first', 'second search', 'last']
     assert not search.is_busy
     search.close()
@@ -324,6 +329,5 @@ def test_what_goes_wrong_in_a_thread_is_raised_where_somebody_listens():
     search = Beside()
     search.begin(lambda: 1 / 0, lambda _: None)
     with pytest.raises(ZeroDivisionError):
-        while search.is_busy:
-            search.poll()
+        finish(search)
     search.close()
