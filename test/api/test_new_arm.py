@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from scipy.spatial import ConvexHull
+from tiers import slow_after
 import yaml
 
 import safe_sysid as ss
@@ -196,11 +197,12 @@ def test_position_limits_in_degrees_are_named_before_efforts_are_blamed(descript
 
 @pytest.mark.parametrize(
     ('old', 'new', 'rule'),
+    slow_after(2,
     [('effort="30"', 'effort="0"', 'effort-zero'),
+     ('velocity="2"', 'velocity="3.14"', 'velocity-half-turn'),
      ('effort="30"', 'effort="1000"', 'effort-large'),
      ('effort="30"', 'effort="0.3"', 'effort-weak'),
-     ('velocity="2"', 'velocity="100"', 'velocity-large'),
-     ('velocity="2"', 'velocity="3.14"', 'velocity-half-turn')],
+     ('velocity="2"', 'velocity="100"', 'velocity-large')]),
 )  # fmt: skip
 def test_limits_that_nobody_knows_are_asked_for(old, new, rule, description, tmp_path):
     text = description.read_text(encoding='utf-8')

@@ -60,7 +60,7 @@ def test_bounds_that_no_body_fits_are_refused_with_the_reason(wide, why):
 def test_what_is_refused_has_no_body_and_what_is_known_exactly_is_decided(rng):
     """Boxes about parameters of no body, some of which reach to one."""
     refused = 0
-    for phi in bodies(rng, 60, 5):
+    for phi in bodies(rng, 25, 5):
         J = pseudo_inertia(phi)
         values, vectors = np.linalg.eigh(J)
         values[0] = -rng.uniform(0.02, 0.5) * values[1]
@@ -73,4 +73,4 @@ def test_what_is_refused_has_no_body_and_what_is_known_exactly_is_decided(rng):
         assert not (exists and is_refused)
         assert is_refused or radius.any()
         refused += is_refused
-    assert refused > 20
+    assert refused > 8
