@@ -446,7 +446,7 @@ def test_a_limit_that_is_not_there_is_not_called_nan(description, tmp_path):
         ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0)
 
 
-@pytest.mark.parametrize(('limit', 'value'), [('effort', 25.0), ('velocity', 1.5)])
+@pytest.mark.parametrize(('limit', 'value'), slow_after(1, [('velocity', 1.5), ('effort', 25.0)]))
 def test_a_limit_without_effort_or_velocity_is_asked_for_and_can_be_given(
     limit, value, description, tmp_path
 ):
