@@ -5,6 +5,7 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+from package_statements import written, written_in
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / 'safe_sysid'
@@ -96,18 +97,6 @@ ONLY_IN = {  # library: the folders or files that may know it
 }
 
 
-def statements(tree):
-    """Imports of a syntax tree, at any depth."""
-    return [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
-
-
-@cache
-def looked_at(path):
-    """Docstring and imports of a file, once for all tests: its tree is large."""
-    tree = ast.parse(path.read_text(encoding='utf-8'))
-    return ast.get_docstring(tree) or '', statements(tree)
-
-
 def place(path):
     """Folder of a module, or the file itself when it stands beside the folders."""
     parts = path.relative_to(PACKAGE).parts
@@ -150,7 +139,7 @@ def known_places(library):
 
 
 def test_imports_are_those_of_the_table():
-    found = [complaints(path, looked_at(path)[1]) for path in MODULES]
+    found = [complaints(path, written(path).imports) for path in MODULES]
     assert [complaint for of_file in found for complaint in of_file] == []
 
 
@@ -171,7 +160,7 @@ def test_imports_are_those_of_the_table():
     ],
 )
 def test_the_table_refuses(file, source, complaint):
-    (found,) = complaints(PACKAGE / file, statements(ast.parse(source)))
+    (found,) = complaints(PACKAGE / file, written_in(source).imports)
     assert complaint in found
 
 
@@ -184,7 +173,7 @@ def test_the_table_has_no_circle():
 def modules_imported(path):
     """Files of the package that a file imports, at any depth."""
     found = []
-    for node in looked_at(path)[1]:
+    for node in written(path).imports:
         if isinstance(node, ast.ImportFrom) and node.module.startswith('safe_sysid'):
             folder = PACKAGE.parent.joinpath(*node.module.split('.'))
             for name in node.names:
@@ -234,8 +223,7 @@ def test_every_folder_is_in_the_table():
 
 def docstring_complaints(path):
     """Sentences about the docstring of a module."""
-    text, _ = looked_at(path)
-    first, _, rest = text.partition('\n')
+    first, _, rest = written(path).docstring.partition('\n')
     if len(first) <= 15:
         yield f'{path} does not say what it is for'
     if rest and not rest.startswith('\n'):

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from tiers import slow_after
 
 LOADED = 'print("scipy.optimize" in sys.modules)'
 CALLED = """
@@ -20,7 +21,7 @@ def test_scipy_optimize_is_not_loaded():
     assert said(f'from safe_sysid.ipopt_library import cyipopt\n{LOADED}') == ['False']
 
 
-@pytest.mark.parametrize('again', ['', 'import cyipopt.scipy_interface'])
+@pytest.mark.parametrize('again', slow_after(1, ['', 'import cyipopt.scipy_interface']))
 def test_what_is_left_out_is_loaded_when_it_is_called(again):
     program = f'from safe_sysid.ipopt_library import cyipopt\n{again}\n{CALLED}\n{LOADED}'
     assert said(program)[-2:] == ['[3.]', 'True']  # Ipopt says something before

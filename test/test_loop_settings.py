@@ -49,7 +49,7 @@ def simulated(robot, node, cls):
     return replace(shipped(robot, node, cls), simulated=True)
 
 
-@pytest.mark.parametrize('robot', [*ROBOTS, *ASSUMED])
+@pytest.mark.parametrize('robot', slow_after(4, [*ROBOTS, *ASSUMED]))
 @pytest.mark.parametrize('settings', [shipped, simulated])
 def test_no_shipped_loop_promises_that_a_parameter_is_exactly_its_figure(robot, settings):
     arm = settings(robot, 'everybody', LoopSettings).arm()
@@ -75,7 +75,7 @@ def test_widths_of_the_loop_count_more_than_those_of_the_arm():
     assert bounds.upper[offset] == pytest.approx(stated.offset.absolute[0])
 
 
-@pytest.mark.parametrize('robot', [*ROBOTS, *ASSUMED])
+@pytest.mark.parametrize('robot', slow_after(4, [*ROBOTS, *ASSUMED]))
 def test_a_simulated_arm_is_anywhere_in_what_the_loop_promises(robot):
     settings = simulated(robot, 'builtin_sim_bridge', BuiltinSimSettings)
     bounds = settings.arm().prior.bounds

@@ -1,11 +1,9 @@
 """Limits that keep files readable: size, names, and no options that are switches."""
 
-import ast
-from functools import cache
-import gc
 from pathlib import Path
 import re
 
+from package_statements import written, written_in
 import pytest
 
 ROOT = Path(__file__).parent.parent
@@ -20,51 +18,9 @@ FUNCTION_LINES = 60
 ARGUMENTS = 8
 VAGUE = re.compile(r'(^|_)(managers?|helpers?|utils?|handlers?|common|misc|processors?|base)$')
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-
 
 def named(path):
     return path.relative_to(ROOT).as_posix()
-
-
-@pytest.fixture(autouse=True, scope='module')
-def trees_are_kept():
-    """Looking for garbage among syntax trees takes longer than making them."""
-    gc.disable()
-    yield
-    gc.enable()
-
-
-@cache
-def nodes(path):
-    """Functions and classes of a file."""
-    tree = ast.parse(path.read_text(encoding='utf-8'))
-    return [node for node in ast.walk(tree) if isinstance(node, (*FUNCTIONS, ast.ClassDef))]
-
-
-def functions(path):
-    return [node for node in nodes(path) if isinstance(node, FUNCTIONS)]
-
-
-def body_lines(function):
-    """Lines of a function without its docstring."""
-    first = function.body[0]
-    documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-    docstring = first.end_lineno - first.lineno + 1 if documented else 0
-    return function.end_lineno - function.lineno + 1 - docstring
-
-
-def switches(function):
-    """Parameters with True or False as their default."""
-    arguments = function.args
-    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    defaults = [*arguments.defaults, *arguments.kw_defaults]
-    with_default = every[len(every) - len(defaults) :]
-    return {
-        argument.arg
-        for argument, default in zip(with_default, defaults, strict=True)
-        if isinstance(default, ast.Constant) and isinstance(default.value, bool)
-    }
 
 
 def long_files(path):
@@ -79,27 +35,25 @@ def vague_file_names(path):
 
 
 def vague_class_names(path):
-    for node in nodes(path):
-        if isinstance(node, ast.ClassDef):
-            words = re.sub(r'(?<!^)(?=[A-Z])', '_', node.name).lower()
-            if VAGUE.search(words):
-                yield f'{named(path)}: class {node.name}'
+    for name in written(path).classes:
+        words = re.sub(r'(?<!^)(?=[A-Z])', '_', name).lower()
+        if VAGUE.search(words):
+            yield f'{named(path)}: class {name}'
 
 
 def large_functions(path):
-    for function in functions(path):
-        if body_lines(function) > FUNCTION_LINES:
+    for function in written(path).functions:
+        if function.lines > FUNCTION_LINES:
             yield f'{named(path)}: {function.name} is long'
-        count = len(function.args.posonlyargs + function.args.args + function.args.kwonlyargs)
-        if count > ARGUMENTS:
-            yield f'{named(path)}: {function.name} takes {count} arguments'
+        if function.arguments > ARGUMENTS:
+            yield f'{named(path)}: {function.name} takes {function.arguments} arguments'
 
 
 def functions_with_switches(path):
-    for function in functions(path):
-        if switches(function):
+    for function in written(path).functions:
+        if function.switches:
             yield (
-                f'{named(path)}: {function.name} has {sorted(switches(function))}; '
+                f'{named(path)}: {function.name} has {sorted(function.switches)}; '
                 'two behaviours are two functions'
             )
 
@@ -120,13 +74,14 @@ def test_every_file_keeps_the_rule(rule, paths):
 
 
 def test_the_limits_can_be_exceeded():
-    (function,) = ast.parse(
+    (function,) = written_in(
         'def solve(x, fast: bool = True, *, quiet=False, tol=1e-3, name=None):\n'
         '    "One line."\n'
         '    return x'
-    ).body
-    assert switches(function) == {'quiet', 'fast'}
-    assert body_lines(function) == 2
+    ).functions
+    assert function.switches == ['fast', 'quiet']
+    assert function.lines == 2
+    assert function.arguments == 5
     for name in ('rotation_utils', 'common', 'base', 'data_manager', 'helpers'):
         assert VAGUE.search(name)
     for name in ('base_parameters', 'baseline', 'misconduct', 'interval'):

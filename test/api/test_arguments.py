@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tiers import slow_after
 
 import safe_sysid as ss
 from safe_sysid.errors import ConfigError, MeasurementError
@@ -95,7 +96,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize('period', [None, 0.01])
+@pytest.mark.parametrize('period', slow_after(1, [0.01, None]))
 def test_a_bad_sample_is_refused_at_once_and_costs_no_good_one(period):
     with ss.OnlineIdentifier('two_link', period=period) as identifier:
         identifier.step(0.0, REST, REST, REST)

@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from scipy.spatial import ConvexHull
+from tiers import slow_after
 import yaml
 
 import safe_sysid as ss
@@ -196,11 +197,12 @@ def test_position_limits_in_degrees_are_named_before_efforts_are_blamed(descript
 
 @pytest.mark.parametrize(
     ('old', 'new', 'rule'),
+    slow_after(2,
     [('effort="30"', 'effort="0"', 'effort-zero'),
+     ('velocity="2"', 'velocity="3.14"', 'velocity-half-turn'),
      ('effort="30"', 'effort="1000"', 'effort-large'),
      ('effort="30"', 'effort="0.3"', 'effort-weak'),
-     ('velocity="2"', 'velocity="100"', 'velocity-large'),
-     ('velocity="2"', 'velocity="3.14"', 'velocity-half-turn')],
+     ('velocity="2"', 'velocity="100"', 'velocity-large')]),
 )  # fmt: skip
 def test_limits_that_nobody_knows_are_asked_for(old, new, rule, description, tmp_path):
     text = description.read_text(encoding='utf-8')
@@ -444,7 +446,7 @@ def test_a_limit_that_is_not_there_is_not_called_nan(description, tmp_path):
         ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0)
 
 
-@pytest.mark.parametrize(('limit', 'value'), [('effort', 25.0), ('velocity', 1.5)])
+@pytest.mark.parametrize(('limit', 'value'), slow_after(1, [('velocity', 1.5), ('effort', 25.0)]))
 def test_a_limit_without_effort_or_velocity_is_asked_for_and_can_be_given(
     limit, value, description, tmp_path
 ):

@@ -9,6 +9,7 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.symbolic.casadi_model import CasadiModel
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which('gcc') is None, reason='no C compiler')
 def test_every_function_is_timed_as_casadi_and_as_c(rng):
     arm = RobotModel.named('two_link')

@@ -139,7 +139,7 @@ def test_sensors_of_another_number_of_joints_are_refused(tmp_path):
         told('builtin_sim', config=file)
 
 
-@pytest.mark.parametrize('kind', slow_after(3, WRONG))
+@pytest.mark.parametrize('kind', slow_after(2, WRONG))
 def test_bounds_contain_what_is_held_whatever_the_sensors_do(tmp_path, kind, rng):
     """Nothing but the sensors is between the arm and the identifier of a run."""
     sensors = WRONG[kind][0]

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from cli.recorded_arm import as_table, trial
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.cli.main import main
 from safe_sysid.identify.identification import caution
@@ -78,7 +79,9 @@ def test_torque_that_no_parameters_explain_is_one_whatever_is_known(pushed):
     assert '% of the torque unexplained' in found['caution']
 
 
-@pytest.mark.parametrize(('friction', 'is_told'), [('unknown', True), ('1%', False)])
+@pytest.mark.parametrize(
+    ('friction', 'is_told'), slow_after(1, [('unknown', True), ('1%', False)])
+)
 def test_where_defaults_leave_the_mass_open_another_way_to_weigh_is_told(
     friction, is_told, tmp_path
 ):

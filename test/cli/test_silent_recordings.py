@@ -17,8 +17,8 @@ NOTHING = {
 }
 
 
-@pytest.fixture
-def files(tmp_path):
+@pytest.fixture(scope='module')
+def files(tmp_path_factory):
     """A recording, the same with efforts of 0 or ones that stay, all 0, and of an arm at rest."""
     arm, rng = RobotModel.named('two_link'), np.random.default_rng(3)
     motion = fourier_motion(rng, 2, seconds=6.0, period=0.002, base=0.4)
@@ -30,9 +30,9 @@ def files(tmp_path):
         'stuck': np.where(np.arange(6) < 4, moved, 9.0),
         'stood': np.tile([0.3, -0.2, 0.0, 0.0, 9.0, 3.0], (len(moved), 1)),
     }
-    paths = {}
+    paths, folder = {}, tmp_path_factory.mktemp('tables')
     for name, table in tables.items():
-        paths[name] = str(tmp_path / f'{name}.csv')
+        paths[name] = str(folder / f'{name}.csv')
         rows = np.column_stack([motion.t, table])[:3000]
         header = ','.join(['time', *COLUMNS])
         np.savetxt(paths[name], rows, '%.9g', ',', header=header, comments='')

@@ -82,7 +82,7 @@ def test_a_proof_that_forgets_a_joint_is_found_out(rng):
 
 def test_torque_stays_below_its_proven_share(rng):
     for problem in (rod_problem(), small_problem()):
-        for motion in motions(rng, problem.model.n, 4):
+        for motion in motions(rng, problem.model.n, 2):
             states = motion.states(times(motion, 300.0))
             tau = inverse_dynamics(problem.model, *states)
             share = float((np.abs(tau) / problem.model.limits.torque).max())

@@ -11,6 +11,7 @@ from export.acados_model import AcadosModel
 import numpy as np
 import pytest
 import scipy.integrate
+from tiers import slow_after
 import yaml
 
 import safe_sysid as ss
@@ -173,12 +174,15 @@ def test_another_format_is_refused(tmp_path):
 @pytest.mark.skipif(not shutil.which('gcc'), reason='no C compiler')
 @pytest.mark.parametrize(
     ('file', 'title'),
-    [
-        ('6dof_arm', 'arm_6dof_arm'),
-        ('2 my-arm', 'arm_2_my_arm'),
-        ('jac', 'arm_jac'),
-        ('a-b', 'a_b'),
-    ],
+    slow_after(
+        2,
+        [
+            ('2 my-arm', 'arm_2_my_arm'),
+            ('jac', 'arm_jac'),
+            ('6dof_arm', 'arm_6dof_arm'),
+            ('a-b', 'a_b'),
+        ],
+    ),
 )
 def test_a_file_of_any_name_gives_code_that_compiles(tmp_path, file, title):
     urdf, out = tmp_path / f'{file}.urdf', tmp_path / 'out'

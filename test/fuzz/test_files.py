@@ -77,7 +77,7 @@ def test_the_file_itself_is_read(kind, tmp_path):
     kind.read(path)
 
 
-@some_or(40, 4500)
+@some_or(20, 4500)
 def test_a_damaged_file_is_read_or_refused_in_a_sentence(kind, tmp_path, examples):
     @searched(examples)
     @given(EDITS)
@@ -89,7 +89,7 @@ def test_a_damaged_file_is_read_or_refused_in_a_sentence(kind, tmp_path, example
 
 @pytest.mark.parametrize('name', [k for k in KINDS if k in ('mcap', 'sqlite3', 'metadata')])
 @pytest.mark.parametrize(
-    'count', [30, pytest.param(2000, marks=pytest.mark.nightly)], ids=['few', 'many']
+    'count', [15, pytest.param(2000, marks=pytest.mark.nightly)], ids=['few', 'many']
 )
 def test_bags_that_end_anywhere_or_have_a_wrong_bit_anywhere(name, count, tmp_path, rng):
     kind = file_kinds()[name]

@@ -31,7 +31,7 @@ NUMBERS = st.one_of(st.sampled_from(HARSH), st.floats(-10.0, 10.0))
 WHOLE = st.one_of(st.sampled_from([0, 1, 2, 3, 12, 2**31 - 1, -(2**31)]), st.integers(-5, 15))
 TEXTS = st.sampled_from(['', 'base_link', 'camera', '/', 'ß', 'a' * 300, 'x\x01y'])
 JOINT_NAMES = st.lists(st.sampled_from([*NAMES, 'gripper', '']), max_size=5)
-EXAMPLES = some_or(60, 6000)
+EXAMPLES = some_or(30, 6000)
 
 
 def look_at(examples, strategy, check):

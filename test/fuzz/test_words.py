@@ -19,7 +19,7 @@ VALUES = st.sampled_from(
         *('\n', '%s', '{joint}', '{0.__class__}', '$HOME', '`id`', 'mass=1', 'csv=/dev/full'),
     ]
 )
-EXAMPLES = some_or(60, 9000)
+EXAMPLES = some_or(30, 9000)
 
 
 def options_of(name):

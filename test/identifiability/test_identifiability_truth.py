@@ -19,7 +19,7 @@ from safe_sysid.identifiability.undetectable_changes import (
     transfers,
 )
 
-FEW, MANY = 60, 1000
+FEW, MANY = 30, 1000
 RATIO = 5.0
 
 

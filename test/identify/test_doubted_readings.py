@@ -1,5 +1,7 @@
 """Readings within their promised errors are not doubted; others name joint and figure."""
 
+from math import copysign
+
 import numpy as np
 import pytest
 
@@ -92,12 +94,13 @@ def test_an_arm_without_armature_and_uneven_samples_say_nothing_of_velocities(rn
 def rubbed(seconds, dry):
     """Joints with dry friction that torques push to and fro, smoothly, without an error."""
     moments = np.cumsum(seconds)
-    qd, last, step = np.zeros((SAMPLES, 2)), np.zeros(2), 2e-5
+    qd, last, step = np.zeros((SAMPLES, 2)), [0.0, 0.0], 2e-5
     torque = 4.0 * np.sin(np.outer(moments, [3.0, 5.0]))
     for k, moment in enumerate(moments):
-        for t in np.arange(moment - seconds[k], moment - 0.5 * step, step):
-            pushed = last + step / ARMATURE * 4.0 * np.sin(np.array([3.0, 5.0]) * t)
-            last = np.sign(pushed) * np.maximum(np.abs(pushed) - step / ARMATURE * dry, 0.0)
+        t = np.arange(moment - seconds[k], moment - 0.5 * step, step)
+        for push in (step / ARMATURE * 4.0 * np.sin(np.outer(t, [3.0, 5.0]))).tolist():
+            pushed = [v + p for v, p in zip(last, push, strict=True)]
+            last = [copysign(max(abs(v) - step / ARMATURE * dry, 0.0), v) for v in pushed]
         qd[k] = last
     return np.cumsum(qd * seconds[:, None], axis=0), qd, torque
 

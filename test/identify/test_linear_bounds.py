@@ -69,12 +69,12 @@ def misses(form, bounds_of, trials, rng):
 
 @FORMS
 def test_contain_the_truth_for_errors_against_each_parameter(form, rng):
-    assert misses(form, form, 300, rng) == 0
+    assert misses(form, form, 120, rng) == 0
 
 
 @FORMS
 def test_contain_the_truth_for_random_errors(form, rng):
-    for _ in range(300):
+    for _ in range(120):
         case, rest, prior = random_case(rng)
         theta_e, theta_r = (rng.uniform(x.lower, x.upper) for x in (prior, rest))
         errors = case.delta * rng.uniform(-1, 1, len(case)) * (1.0 - 1e-9)

@@ -101,8 +101,8 @@ def test_the_same_object_comes_back_until_the_estimate_improves(trial, identifie
 
 
 def test_a_new_payload_starts_from_the_prior(trial, identifier):
-    estimates(identifier, trial.log, 1200)
-    assert identifier.step(trial.log[1200]) is not trial.prior
+    estimates(identifier, trial.log, 700)
+    assert identifier.step(trial.log[700]) is not trial.prior
     identifier.new_payload()
     # time may start anew as well
     again = estimates(identifier, trial.log, 400)
@@ -177,7 +177,7 @@ def test_a_backward_stamp_is_a_fault(trial, identifier):
 
 
 def test_after_a_fault_trust_gives_back_no_bounds_from_before_it(trial, identifier):
-    estimates(identifier, trial.log, 1200)
+    estimates(identifier, trial.log, 700)
     prior = trial.prior
     identifier.announce(HeldNext(prior.end_effector_bounds, prior.end_effector))
     with pytest.raises(IdentificationFault):

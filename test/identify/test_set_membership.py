@@ -64,7 +64,7 @@ def encloses_the_truth(bounds_of, trials, seed=1):
 
 
 @pytest.mark.parametrize(
-    'trials', [*slow_after(1, [FEW // 3, FEW]), pytest.param(TRIALS, marks=pytest.mark.nightly)]
+    'trials', [*slow_after(1, [FEW // 6, FEW]), pytest.param(TRIALS, marks=pytest.mark.nightly)]
 )
 def test_truth_is_inside_for_random_and_adversarial_errors(trials):
     def both(observation, rest, prior):

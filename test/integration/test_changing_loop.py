@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.bench.experiments.handling import MASSES, handling_arm, thing
 from safe_sysid.closed_loop import AT_REST
@@ -141,8 +142,8 @@ def test_a_body_that_slips_in_the_hand_is_noticed_and_waits_for_a_person():
     assert arm.broken == []
 
 
-@pytest.mark.parametrize('kinds', [(Kind.DROPPED,), (Kind.PICKED,)])
-def test_after_a_false_alarm_bounds_contain_what_was_held_all_along(monkeypatch, kinds):
+@pytest.mark.parametrize('kind', slow_after(1, [Kind.PICKED, Kind.DROPPED]))
+def test_after_a_false_alarm_bounds_contain_what_was_held_all_along(monkeypatch, kind):
     """It is none of what may be held next, as nobody has said that it changes."""
     arm = handling_arm('two_link', 1, exciting=6)
     arm.robot.attach(thing(1.2 * MASSES['two_link'][-1]))
@@ -152,7 +153,7 @@ def test_after_a_false_alarm_bounds_contain_what_was_held_all_along(monkeypatch,
     assert identifier.estimate.end_effector_bounds.contains(held)
     assert not arm.held.bounds.contains(held)
     at = arm.stamp
-    explanations = tuple(Explanation(kind, 200.0, (1.0, 0.0, 0.0, 0.0)) for kind in kinds)
+    explanations = (Explanation(kind, 200.0, (1.0, 0.0, 0.0, 0.0)),)
     found = NoticedChange(at, at - 60 * MILLISECOND, at, explanations, is_explained=True)
     alarm = identifier._watch
     monkeypatch.setattr(alarm, 'judged', lambda: found)

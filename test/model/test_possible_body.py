@@ -29,7 +29,7 @@ def bodies(rng, count, rank):
 
 @pytest.mark.parametrize('rank', [1, 2, 3, 5])
 def test_bounds_about_a_body_are_never_refused(rng, rank):
-    for phi in bodies(rng, 20, rank):
+    for phi in bodies(rng, 10, rank):
         radius = rng.choice([0.0, 1e-9, 0.01, 0.5], 10) * np.abs(phi)
         at = rng.choice([-1.0, 0.0, 1.0], 10)  # the body in a corner, or in the middle
         assert not why_no_body(Interval(phi + (at - 1.0) * radius, phi + (at + 1.0) * radius))
@@ -60,7 +60,7 @@ def test_bounds_that_no_body_fits_are_refused_with_the_reason(wide, why):
 def test_what_is_refused_has_no_body_and_what_is_known_exactly_is_decided(rng):
     """Boxes about parameters of no body, some of which reach to one."""
     refused = 0
-    for phi in bodies(rng, 60, 5):
+    for phi in bodies(rng, 25, 5):
         J = pseudo_inertia(phi)
         values, vectors = np.linalg.eigh(J)
         values[0] = -rng.uniform(0.02, 0.5) * values[1]
@@ -73,4 +73,4 @@ def test_what_is_refused_has_no_body_and_what_is_known_exactly_is_decided(rng):
         assert not (exists and is_refused)
         assert is_refused or radius.any()
         refused += is_refused
-    assert refused > 20
+    assert refused > 8

@@ -75,7 +75,7 @@ def test_what_is_out_of_the_way_changes_nothing(plan):
 
 def test_a_plan_is_over_at_the_stamp_of_its_end_whatever_is_rounded(plan, rng):
     rounded = 0
-    for begin in rng.integers(0, 10**10, 400):
+    for begin in rng.integers(0, 10**10, 300):
         start = CLOCK.seconds(CLOCK.origin + int(begin))
         again = replace(plan, start_time=start, switch_time=start + 1.5)
         end = CLOCK.seconds(CLOCK.stamp(again.end_time))

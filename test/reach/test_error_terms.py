@@ -207,7 +207,7 @@ def test_commands_do_not_escape(k_range, rng):
     for n in (1, 3, 6):
         case = Case(rng, n, k_range)
         torque = torque_reach(case.model, case.estimate, case.reach, case.gains)
-        for _ in range(600):
+        for _ in range(250):
             x, step, errors, values = case.state(rng)
             tau, w_M = law(case, values, errors[:n] * case.gains.K_r.min())
             at = torque.monomials.values(x[: torque.monomials.variables])

@@ -232,7 +232,7 @@ def test_states_stay_in_their_sets(rng):
     )
     tube, horizon, reach = sets.error.tube, problem.horizon, sets.joints
     K_r, worst = problem.gains.K_r, 0.0
-    for _ in range(2000):
+    for _ in range(800):
         s = int(rng.integers(40))
         t = rng.choice([horizon.time.lower[s], horizon.time.upper[s], rng.random() * 0.075])
         t = min(max(t, horizon.time.lower[s]), horizon.time.upper[s])

@@ -63,7 +63,7 @@ def some_motion(rng, sets, count):
 
 @pytest.mark.parametrize('degree', [1, 2, 3])
 def test_nothing_leaves_the_sets_of_random_arms(rng, degree):
-    for _ in range(7):
+    for _ in range(4):
         n = int(rng.integers(1, 7))
         model = random_arm(rng, n)
         horizon = random_horizon(rng, n, 0.2, degree, intervals=int(rng.integers(8, 64)))
@@ -74,7 +74,7 @@ def test_nothing_leaves_the_sets_of_random_arms(rng, degree):
 
 def test_nothing_leaves_the_sets_of_the_kinova(rng):
     model = kinova_with_dumbbell()
-    for _ in range(5):
+    for _ in range(2):
         horizon = Horizon(random_curve(rng, 7), rng.uniform(-1, 1, 7), KINOVA_RANGE)
         sets = ReachableSet.build(model, estimate(model), horizon, gains(7), NO_OBSTACLES)
         assert excess(rng, sets, some_motion(rng, sets, 2000)).escapes() == 0

@@ -139,7 +139,11 @@ def test_an_arm_on_a_plan_that_stands_still_stands_from_its_start(after, forgets
             run.step(sees=False)
 
 
-@pytest.mark.parametrize('sampling', [SAMPLING, OLDER], ids=['one', 'several'])
+@pytest.mark.parametrize(
+    'sampling',
+    [OLDER, pytest.param(SAMPLING, marks=pytest.mark.slow)],
+    ids=['several', 'one'],
+)
 def test_a_plan_that_jumps_to_the_arm_counts_from_its_first_sample_on(sampling):
     """It begins one age ahead, which may be several samples; until then it stands all the same."""
     run = Run(certified(sampling=sampling)).until(0.8)

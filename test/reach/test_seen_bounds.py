@@ -288,7 +288,7 @@ def test_energy_keeps_its_limit_with_drives_that_follow_slowly(seed, setting):
 
 
 @pytest.mark.usefixtures('from_the_bound')
-@pytest.mark.parametrize('setting', [ALL, LOADED], ids=['all', 'loaded'])
+@pytest.mark.parametrize('setting', [LOADED, pytest.param(ALL, marks=pytest.mark.slow)])
 def test_the_acceleration_of_the_arm_keeps_its_bound(setting):
     """It is far above that of the plan, and at most twenty times what is seen."""
     certificate = ReachableSet.certify_center(problem_of(setting))
@@ -323,7 +323,7 @@ def test_v_above_its_limit_is_named():
 @pytest.mark.usefixtures('from_the_bound', 'unwatched')
 def test_without_the_terms_for_sensors_and_delay_energy_leaves_its_limit():
     law = blind(bounded(LOADED).law)
-    assert max(looped(seed, law, LOADED).energy.max() for seed in range(2)) > 1.0
+    assert any(looped(seed, law, LOADED).energy.max() > 1.0 for seed in range(2))
 
 
 @pytest.mark.slow

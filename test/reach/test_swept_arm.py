@@ -138,7 +138,7 @@ def test_certified_means_apart(rng, certificate, swept):
     rigid = problem.model.pinocchio()
     data = rigid.createData()
     apart = near = 0
-    for _ in range(120):
+    for _ in range(60):
         half = rng.uniform(0.02, 0.12, 3)
         center = np.array([0.2, 0.0, 0.5]) + rng.normal(scale=0.45, size=3)
         box = Box(center, half, random_rotation(rng))
@@ -154,5 +154,5 @@ def test_certified_means_apart(rng, certificate, swept):
             error = certificate.error.position * rng.uniform(-1.0, 1.0, 7)
             distance = coal_distance(rigid, data, capsules, q - 0.3 * error, shape, place)
             assert distance >= margin.margin - 1e-6
-    assert apart > 20
-    assert near > 5
+    assert apart > 10
+    assert near > 2

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.model.dynamics.regressors import slotine_li_regressor
 from safe_sysid.model.parameters import ParameterEstimate
@@ -62,7 +63,7 @@ class Case:
 
 
 @pytest.mark.parametrize('name', ['kinova_gen3', 'two_link'])
-@pytest.mark.parametrize('scale', [1.0, 5.0])
+@pytest.mark.parametrize('scale', slow_after(1, [5.0, 1.0]))
 def test_changes_are_within_their_bound(rng, name, scale):
     case = Case(name, scale)
     bound, used = case.bound(), 0.0

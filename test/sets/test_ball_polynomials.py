@@ -43,7 +43,7 @@ def value(row, table, z):
 @pytest.mark.parametrize('table', slow_after(3, TABLES), ids=lambda t: f'{t.variables}-{t.degree}')
 def test_products_enclose_the_exact_result(table, rng):
     weights = ball.ball_weights(table)
-    for _ in range(100):
+    for _ in range(50):
         pool = random_pool(rng, table, 3)
         before = pool.copy()
         ball.add_ball_product(pool, 0, 1, -1.0, 2, weights, table.kernel)

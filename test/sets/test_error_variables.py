@@ -46,7 +46,7 @@ def value(row, table, k, z):
 
 @pytest.mark.parametrize('table', MODELS, ids=['two', 'cubic', 'none'])
 def test_products_enclose_the_exact_result(table, rng):
-    for _ in range(150):
+    for _ in range(60):
         pool = random_pool(rng, table, 3)
         before = pool.copy()
         kernels.add_product(pool, 0, 1, -1.0, 2, table.kernel)

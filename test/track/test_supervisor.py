@@ -69,7 +69,7 @@ def test_braking_ends_when_the_arm_is_at_rest():
     assert not after(*braking).takes_plans
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(st.lists(SITUATIONS, max_size=30))
 def test_no_sequence_of_events_makes_an_illegal_transition(situations):
     supervisor, before = Supervisor(), Supervision(Mode.IDLE)

@@ -412,7 +412,7 @@ EVENTS = st.fixed_dictionaries(
 SHARED_LAW = robust()
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=70, deadline=None, derandomize=True)
 @given(st.lists(EVENTS, min_size=1, max_size=12))
 def test_whatever_happens_what_leaves_is_finite_within_limits_and_no_jump(events):
     guard = guard_with(SHARED_LAW)

@@ -82,7 +82,7 @@ def interval_escapes(rng, enclose, curve, order, k) -> int:
 @pytest.mark.parametrize('order', [0, 1, 2])
 def test_interval_enclosure_contains_the_exact_curve(order, random_curve, rng):
     for radius in (0.0, 0.1):
-        for _ in range(5):
+        for _ in range(2):
             curve = random_curve(rng)
             k = Interval.from_center_radius(random_k(rng), radius)
             assert interval_escapes(rng, Bezier.enclose, curve, order, k) == 0

@@ -26,7 +26,7 @@ HOLD_MARGIN = 0.001
 ROUNDING = 1e-9
 FEW, RUNS, DRAKE_RUNS = 12, 30, 3
 SEEDS = [
-    *slow_after(2, range(FEW)),
+    *slow_after(1, range(FEW)),
     *(pytest.param(n, marks=pytest.mark.nightly) for n in range(FEW, RUNS)),
 ]
 

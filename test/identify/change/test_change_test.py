@@ -70,10 +70,9 @@ def test_dry_friction_may_change_in_any_window_of_an_arm_that_hardly_moves(
         return lambda i, rows: friction_like_a_load(rows, -1.0 if i < at else 1.0)
 
     histories = [
-        *(turns(at) for at in (3, 8, 15, 20, 27)),
+        *(turns(at) for at in (3, 15)),
         lambda i, rows: friction_like_a_load(rows, (-1.0) ** i),
         lambda i, rows: friction_like_a_load(rows, np.cos(0.3 * i)),
-        lambda _, rows: rng.uniform(-1.0, 1.0, len(rows)),
         lambda _, rows: rng.choice([-1.0, 1.0], len(rows)),
     ]
     for history in histories:
@@ -239,7 +238,10 @@ def with_errors(motion, rng, kind):
 
 
 @pytest.mark.parametrize(
-    'kind', ['a gain at its bound', 'noise at its bound', 'links at a corner', 'friction drifts']
+    'kind',
+    slow_after(
+        2, ['a gain at its bound', 'friction drifts', 'noise at its bound', 'links at a corner']
+    ),
 )
 def test_no_error_within_its_promise_looks_like_a_change(motion, rng, kind):
     wrong = with_errors(motion, rng, kind)
@@ -264,7 +266,7 @@ def test_alarms_without_a_change_are_no_more_than_stated(rng):
 
 
 @pytest.mark.parametrize('seed', slow_after(1, range(8)))
-@pytest.mark.parametrize('size', [0.05, 0.1, 0.2])
+@pytest.mark.parametrize('size', slow_after(1, [0.1, 0.05, 0.2]))
 def test_no_arm_goes_on_by_itself_after_a_slip(seed, size):
     """Judged by the windows of half a second after the alarm; few errors, so that all is seen."""
     load = placed(RobotModel.named('kinova_gen3'), read_payload('dumbbell_4lb'))

@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.bench.experiments.changing_payload import begun, prior, random_motion, windows_of
 from safe_sysid.errors import ConfigError
@@ -113,7 +114,7 @@ def test_the_ways_of_holding_an_object_spread_as_samples_do(model, rng):
     np.testing.assert_allclose(np.std(drawn, axis=0), deviation, rtol=0.3, atol=3e-4)
 
 
-@pytest.mark.parametrize('share', [0.8, 0.85, 1.15, 1.2])
+@pytest.mark.parametrize('share', slow_after(2, [0.85, 1.15, 0.8, 1.2]))
 def test_what_only_looks_like_one_of_these_is_not_called_by_its_name(model, library, share):
     """Between the weights of two: by several deviations neither."""
     load = share * placed(model, read_payload('dumbbell_6lb'))
@@ -121,7 +122,7 @@ def test_what_only_looks_like_one_of_these_is_not_called_by_its_name(model, libr
     assert found[NONE] > 0.9
 
 
-@pytest.mark.parametrize('axis', range(3))
+@pytest.mark.parametrize('axis', slow_after(1, range(3)))
 def test_an_object_far_off_its_place_is_none_of_these(model, library, axis):
     load = placed(model, read_payload('dumbbell_6lb'))
     away = moved(load, np.eye(3), 0.06 * np.eye(3)[axis])

@@ -45,7 +45,6 @@ def test_a_payload_beyond_what_is_assumed_of_it_gets_no_guaranteed_interval(
     """Its centre is 0.2 m away, and it weighs 1.5 kg: bounds on another body would be given."""
     arm = TwoLinks(rng)
     problem = arm.problem(arm.log(PAYLOAD), [arm.log(0.0 * PAYLOAD, 40.0)])
-    assert payload_difference(problem).guaranteed_bounds is not None
     found = payload_difference(replace(problem, **false))
     assert found.guaranteed_bounds is None
     assert option in found.not_guaranteed
@@ -112,6 +111,7 @@ def test_an_effort_whose_unit_is_uncertain_widens_both_intervals(rng):
     exact, doubtful = (
         payload_difference(arm.problem(loaded, [empty], gain_error=g)) for g in (0.0, 0.1)
     )
+    assert doubtful.refused is None
     assert np.all(exact.statistical.from_gains == 0.0)
     assert doubtful.statistical.from_gains[0] >= 0.09 * doubtful.nominal[0]
     assert doubtful.guaranteed_bounds.radius[0] > exact.guaranteed_bounds.radius[0] + 0.05
@@ -137,7 +137,6 @@ def test_columns_exchanged_or_of_the_other_sign_with_the_payload_are_named(rng, 
     )
     assert found.refused.startswith('with the payload the effort signal')
     assert word in found.refused
-    assert payload_difference(arm.problem(loaded, [empty], gain_error=0.1)).refused is None
 
 
 def test_the_effort_of_another_unit_is_refused_where_nobody_vouches_for_it(rng):
@@ -164,8 +163,6 @@ def test_rows_that_refute_the_usual_factor_get_more_room_than_just_enough():
 def test_an_effort_of_strange_size_is_said_where_somebody_vouches_for_it(rng):
     arm = TwoLinks(rng)
     logs = [arm.log(PAYLOAD), arm.log(0.0 * PAYLOAD)]
-    found = payload_difference(arm.problem(logs[0], [logs[1]]))
-    assert caution(found) is None
     currents = [replace(log, tau=0.2 * log.tau) for log in logs]
     found = payload_difference(arm.problem(currents[0], [currents[1]]))
     assert found.statistical is not None
@@ -214,6 +211,7 @@ def test_seconds_that_are_too_few_are_named(rng):
     assert bounds.lower[0] <= PAYLOAD[0] <= bounds.upper[0]
 
 
+@pytest.mark.slow
 def test_more_empty_recordings_need_less_enlarging(rng):
     arm = TwoLinks(rng)
     loaded = arm.log(PAYLOAD)

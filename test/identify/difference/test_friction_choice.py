@@ -5,6 +5,7 @@ from dataclasses import replace
 from identify.difference.two_recordings import PAYLOAD, TwoLinks
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.difference.against_empty import payload_difference
@@ -26,7 +27,9 @@ def coupled(log):
     return 3.0 * qd[:, ::-1] + 0.5 * qdd[:, ::-1] + both
 
 
-@pytest.mark.parametrize(('torque', 'name'), [(spring, 'spring'), (coupled, 'coupled wrist')])
+@pytest.mark.parametrize(
+    ('torque', 'name'), slow_after(1, [(spring, 'spring'), (coupled, 'coupled wrist')])
+)
 def test_a_term_of_few_arms_is_found_and_its_payload_too(rng, torque, name):
     arm = TwoLinks(rng)
     logs = [arm.log(PAYLOAD), arm.log(0.0 * PAYLOAD, 40.0)]
@@ -56,6 +59,7 @@ def test_fewer_rows_than_parts_are_too_few(rng):
         chosen_friction(arm.model, [few])
 
 
+@pytest.mark.slow
 def test_one_after_the_other_gives_the_same_as_two_at_a_time(monkeypatch):
     def found(threads):
         monkeypatch.setenv('OPENBLAS_NUM_THREADS', threads)

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 from rosbags.rosbag2 import Reader
+from tiers import slow_after
 
 from safe_sysid.errors import ConfigError, RecordingError
 from safe_sysid.measure.bag import writer
@@ -161,7 +162,7 @@ for i in range(10**9):
 """
 
 
-@pytest.mark.parametrize('storage', ['mcap', 'sqlite3'])
+@pytest.mark.parametrize('storage', slow_after(1, ['mcap', 'sqlite3']))
 def test_a_killed_process_leaves_what_it_committed(tmp_path, rng, storage):
     for attempt, lines in enumerate(rng.integers(1, 200, size=3)):
         folder = tmp_path / str(attempt)

@@ -55,7 +55,7 @@ def random_boxes(rng, count):
 
 @pytest.mark.parametrize('count', slow_after(1, [3, 0]))
 def test_clearance_is_that_of_the_capsules(count, rng):
-    for _ in range(30):
+    for _ in range(12):
         boxes, q = random_boxes(rng, count), rng.uniform(-2, 2, 7)
         obstacles = Obstacles.of({f'box_{i}': box for i, box in enumerate(boxes)})
         found, true = arm_clearance(ARM, obstacles, q).distance, sampled_clearance(ARM, boxes, q)

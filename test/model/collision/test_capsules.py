@@ -250,7 +250,7 @@ def range_of(model, joint):
     return model.lowerPositionLimit[index], model.upperPositionLimit[index]
 
 
-@pytest.mark.parametrize('robot', slow_after(3, reversed(ROBOTS)))
+@pytest.mark.parametrize('robot', slow_after(2, reversed(ROBOTS)))
 def test_gap_agrees_with_coal(robot, rng):
     """The distances behind the statements above, against an independent library."""
     coal = pytest.importorskip('coal')

@@ -41,7 +41,7 @@ def by_minimisation(ends):
 
 
 def test_distance_is_that_of_a_minimisation(rng):
-    for _ in range(80):
+    for _ in range(30):
         ends = random_ends(rng)
         assert distance(ends)[0] == pytest.approx(by_minimisation(ends), abs=1e-6)
 

@@ -64,7 +64,7 @@ def test_the_reference_is_the_regressor(rng, n, serial):
 @extended
 @pytest.mark.parametrize(('n', 'serial'), TREES)
 def test_balls_of_known_states_contain_the_exact_regressor(rng, n, serial):
-    for _ in range(20):
+    for _ in range(8):
         model = random_tree(rng, n, serial)
         q, qd = rng.normal(size=(2, n)) * 10.0 ** rng.uniform(-3, 2)
         W = balls(model.tree, q, qd, 0.0, 0.0)
@@ -100,7 +100,7 @@ def test_axes_and_rotations_are_those_of_an_arm_that_exists(rng, n):
 @pytest.mark.parametrize('name', ['two_link', 'kinova_gen3', 'lbr_med7'])
 def test_balls_of_the_arms_of_the_package_contain_the_exact_regressor(rng, name):
     tree = RobotModel.named(name).tree
-    for _ in range(20):
+    for _ in range(8):
         q, qd = rng.normal(size=(2, len(tree.parent)))
         W = balls(tree, q, qd, 0.0, 0.0)
         assert outside(W, exact_at(tree, q, qd)) <= ROUNDING
@@ -109,7 +109,7 @@ def test_balls_of_the_arms_of_the_package_contain_the_exact_regressor(rng, name)
 @extended
 @pytest.mark.parametrize(('n', 'serial'), TREES)
 def test_balls_contain_the_exact_regressor_of_every_state_within_the_errors(rng, n, serial):
-    for _ in range(4):
+    for _ in range(2):
         model = random_tree(rng, n, serial)
         q, qd = rng.normal(size=(2, n))
         size = 10.0 ** rng.uniform(-9, -1)
@@ -154,7 +154,7 @@ def test_errors_about_rest_multiply(rng, serial):
 )
 @pytest.mark.parametrize('size', [0.0, 1e-16, 1e-3, 2.0])
 def test_operations_on_balls_contain_the_exact_result(rng, of_balls, of_numbers, size):
-    for _ in range(300):
+    for _ in range(120):
         a, b = rng.normal(size=(2, 2)) * 10.0 ** rng.uniform(-5, 5, size=(2, 1))
         a[1], b[1] = size * np.abs([a[1], b[1]])
         center, radius = of_balls(tuple(a), tuple(b))

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from plan.kinova_problem import QUICK, START, estimate_of, kinova_problem
 import pytest
+from tiers import slow_after
 
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
@@ -57,7 +58,7 @@ def some_boxes(rng):
     return Obstacles.of(boxes)
 
 
-@pytest.mark.parametrize('seed', range(10))
+@pytest.mark.parametrize('seed', slow_after(5, range(10)))
 def test_whatever_comes_in_there_is_a_result_and_no_plan_without_a_proof(seed):
     rng = np.random.default_rng(seed)
     problem = replace(kinova_problem(intervals=32), obstacles=some_boxes(rng))

@@ -11,6 +11,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from tiers import slow_after
 
 from safe_sysid.ros.messages.recorded_arm import RecordedArm
 from safe_sysid.share import share_directory
@@ -77,7 +78,7 @@ def state(stamp, positions):
     return serialize_message(msg)
 
 
-@pytest.mark.parametrize('name', ['kinova_gen3', 'fr3', 'z1', 'odd'])
+@pytest.mark.parametrize('name', slow_after(2, ['odd', 'fr3', 'kinova_gen3', 'z1']))
 def test_every_link_is_where_pinocchio_has_it(name, rng, tmp_path):
     urdf = URDFS / f'{name}.urdf'
     if name == 'odd':

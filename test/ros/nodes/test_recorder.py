@@ -310,6 +310,7 @@ def test_a_run_can_be_repeated_from_its_bag(tmp_path, node):
         wait_until(lambda: texts(tmp_path / 'second', 'robot_settings'), 'the second bag')
 
 
+@pytest.mark.slow
 def test_a_urdf_in_another_encoding_is_in_the_bag_as_text(tmp_path):
     source = facts_path('two_link')
     urdf = urdf_path(source, read_facts(source)).read_text(encoding='utf-8')

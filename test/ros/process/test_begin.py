@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from tiers import slow_after
 
 INTERRUPTED = """
 import importlib.abc, os, signal, sys
@@ -21,7 +22,7 @@ sys.exit(main())
 """
 
 
-@pytest.mark.parametrize('module', ['process.begin', 'nodes.monitor_node'])
+@pytest.mark.parametrize('module', slow_after(1, ['process.begin', 'nodes.monitor_node']))
 def test_ctrl_c_during_imports_ends_a_node_without_a_traceback(module):
     code = INTERRUPTED.replace('{module}', module)
     ended = subprocess.run(

@@ -176,7 +176,7 @@ sys.exit(main.main_of(nodes[sys.argv[1]]))
 """
 
 
-@pytest.mark.parametrize('where', ['closing', 'falling', 'aborting', 'over'])
+@pytest.mark.parametrize('where', slow_after(2, ['closing', 'over', 'falling', 'aborting']))
 def test_a_process_whose_middleware_keeps_it_after_its_work_is_ended_by_the_kernel(where):
     ended = subprocess.run(
         [sys.executable, '-c', NEVER_CLOSES, where],

@@ -58,7 +58,7 @@ def test_a_plan_for_others_begins_anew():
     assert told(watch) == 0.5
 
 
-@pytest.mark.parametrize('at', range(0, 1000, 7))
+@pytest.mark.parametrize('at', range(0, 1000, 23))
 def test_a_peak_of_one_sample_is_told_of_for_as_long_as_two_messages_take(at):
     watch, known = BodiesEnergy(), 2 * LASTS // MILLISECOND
     watch.begin(BOUNDS)
