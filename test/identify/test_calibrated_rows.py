@@ -222,7 +222,7 @@ def test_the_process_that_computes_bounds_has_the_rows_too(case):
     assert behind.radius[0] < 0.75 * without.radius[0]
 
 
-@pytest.mark.parametrize('pivots', slow_after(2, [60, 150, 4000]))
+@pytest.mark.parametrize('pivots', slow_after(1, [60, 150, 4000]))
 def test_bounds_are_never_wider_for_a_calibration_solve_after_solve(case, measured, pivots):
     """Whatever work is left, with a full buffer too: the other rows go on as without one."""
     few = {'pivots': pivots, 'row_budget': 60}

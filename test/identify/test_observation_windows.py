@@ -100,7 +100,7 @@ def test_samples_taken_together_give_what_they_give_one_by_one(spoilt, signal, r
     """To the last bit: gaps, lost samples, uneven, doubled and backward stamps, no numbers."""
     model = smooth_arm(rng, 2)
     whole = smooth_recording(rng, model, 0.3, 0.001)
-    for _ in range(15):
+    for _ in range(6):
         log = without(whole, rng.choice(300, rng.integers(0, 6), replace=False))
         stamps, velocity = log.stamp.copy(), log.velocity.copy()
         if spoilt == 'stamps':

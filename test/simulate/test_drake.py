@@ -8,6 +8,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from simulate.held_torque import compare_readings, motion, sines, without_coulomb
+from tiers import slow_after
 
 from safe_sysid.errors import SimulationError
 from safe_sysid.model.dynamics.inverse_dynamics import inverse_dynamics
@@ -51,7 +52,7 @@ def test_mass_matrix_and_inverse_dynamics_are_those_of_pinocchio(rng, model):
         np.testing.assert_allclose(drake.inverse_dynamics(q, qd, qdd) + beta, expected, atol=1e-9)
 
 
-@pytest.mark.parametrize('model', ARMS)
+@pytest.mark.parametrize('model', slow_after(2, ARMS))
 def test_a_second_of_the_same_torque_leads_to_the_same_state(rng, model):
     q, torques = rng.normal(size=model.n), sines(rng, model.n, 1000, 0.001, 10.0)
     ours, theirs = (

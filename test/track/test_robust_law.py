@@ -14,7 +14,7 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 
 TRIALS = 300
-SOME_OR_ALL = pytest.mark.parametrize('trials', slow_after(1, [50, TRIALS]))
+SOME_OR_ALL = pytest.mark.parametrize('trials', slow_after(1, [25, TRIALS]))
 
 
 def coulomb(case, Fc, s):

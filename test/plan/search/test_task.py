@@ -65,11 +65,11 @@ def test_both_pieces_are_certified_and_lead_to_the_goal(problem):
 def test_no_sample_of_time_parameters_and_error_breaks_a_limit_in_either_piece(problem, rng):
     certificate = found(problem, straight(0.3 * np.ones(7))).certificate
     for piece in (certificate, *certificate.then):
-        assert violations(rng, piece, 2000) == 0
+        assert violations(rng, piece, 800) == 0
     fastest = certificate.margins[VELOCITY].value
     careless = replace(problem.model.limits, velocity=REST + 0.6 * abs(fastest))
     slow = replace(certificate.problem, model=replace(problem.model, limits=careless))
-    assert violations(rng, replace(certificate, problem=slow), 2000) > 0
+    assert violations(rng, replace(certificate, problem=slow), 800) > 0
 
 
 def test_a_motion_begins_in_the_state_of_the_plan_before(problem):

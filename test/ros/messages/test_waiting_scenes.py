@@ -74,8 +74,8 @@ def few(monkeypatch):
 
 
 def test_of_thousands_that_wait_none_is_lost_and_they_are_put_together_at_once(shown):
-    shown.tell(WHOLE, *(f'box {i}' for i in range(1500)))
-    shown.until(lambda: len(shown.topic.boxes) == 1500)
+    shown.tell(WHOLE, *(f'box {i}' for i in range(800)))
+    shown.until(lambda: len(shown.topic.boxes) == 800)
     assert (shown.topic.unclear, shown.topic.is_settled) == ('', True)
     assert shown.renewed < 200
 

@@ -67,7 +67,7 @@ def check(seen, robot, seconds):
 
 @pytest.mark.parametrize('robot', slow_after(1, LOOPS))
 def test_the_identifier_of_a_shipped_loop_takes_its_samples(robot, rng):
-    identifies(robot, rng, samples=1500)
+    identifies(robot, rng, samples=1000)
 
 
 @pytest.mark.nightly
