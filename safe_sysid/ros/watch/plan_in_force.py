@@ -2,7 +2,9 @@
 
 A plan is in force from its start on. So one that begins later than now is not, by more than two
 nodes can differ in the newest sample they have: it counts once its start has come, it is named
-until then, and the plan before it stays the one in force.
+until then, and the plan before it stays the one in force. A plan that the controller follows no
+longer, as in a fault, is in force no more; the guard brakes on it, though, so the arm moves until
+it is over.
 """
 
 from __future__ import annotations
@@ -24,11 +26,13 @@ class PlanInForce:
         self._joint_names = joint_names
         self._believed: PlanNotice | None = None
         self._ahead: PlanNotice | None = None  # heard last, its start has yet to come
+        self._left: PlanNotice | None = None  # by the controller; the guard may brake on it
 
     def hear(self, msg: JointTrajectory, now: int) -> None:
         """Take what is said at a time [ns] to be in force; no points: nothing is."""
         self.at(now)
         if not msg.points:
+            self._left = self._believed or self._left
             self._believed = self._ahead = None
             return
         try:
@@ -39,13 +43,19 @@ class PlanInForce:
     def at(self, now: int) -> PlanNotice | None:
         """Return the plan in force at a time [ns]."""
         if now and self._ahead is not None and self._ahead.start - now <= AHEAD * SECOND:
-            self._believed, self._ahead = self._ahead, None
+            self._believed, self._ahead, self._left = self._ahead, None, None
         return self._believed
 
     def end(self, now: int) -> int:
         """Return when the plan in force at a time comes to rest [ns]; 0: nothing is in force."""
         plan = self.at(now)
-        return 0 if plan is None else plan.start + round(plan.motion.duration * SECOND)
+        return 0 if plan is None else _end(plan)
+
+    def may_brake_on_it(self, now: int) -> bool:
+        """Whether a plan that the controller has left goes on at a time [ns]."""
+        plan = self._left
+        # before its start the clock has gone back, and nobody follows it any more
+        return plan is not None and plan.start - AHEAD * SECOND <= now < _end(plan)
 
     def trouble(self, now: int) -> str:
         """Say that a plan does not count; empty: all of them do."""
@@ -56,3 +66,7 @@ class PlanInForce:
             f'plan_in_force begins {(self._ahead.start - now) / SECOND:.4g} s after now; at most '
             f'{AHEAD:g} s are allowed, so it does not count'
         )
+
+
+def _end(plan: PlanNotice) -> int:
+    return plan.start + round(plan.motion.duration * SECOND)

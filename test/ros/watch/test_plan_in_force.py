@@ -75,8 +75,24 @@ def test_a_plan_counts_once_samples_have_come_near_its_start():
 
 
 def test_no_points_say_that_nothing_is_in_force():
-    assert rests(heard(told(NOW), told(FORGED), JointTrajectory()))
+    assert heard(told(NOW), told(FORGED), JointTrajectory()).at(NOW) is None
     assert heard(told(FORGED), JointTrajectory()).trouble(NOW) == ''
+
+
+def test_an_arm_rests_no_earlier_than_the_plan_on_which_the_guard_brakes():
+    for messages in ([JointTrajectory()], [JointTrajectory()] * 2):
+        plans = heard(told(NOW - SECOND), *messages)
+        assert not rests(plans)
+        assert not rests(plans, NOW + SECOND - 1)
+        assert rests(plans, NOW + SECOND)
+    assert rests(heard(told(NOW - 3 * SECOND), JointTrajectory()))  # it is over
+
+
+def test_a_plan_that_was_left_ends_with_the_next_one_and_where_the_clock_goes_back():
+    plans = heard(told(NOW), JointTrajectory(), told(NOW - 2 * SECOND))
+    assert rests(plans)
+    plans = heard(told(NOW), JointTrajectory())
+    assert rests(plans, NOW - 10 * SECOND)
 
 
 def test_a_message_that_is_no_plan_changes_nothing():
