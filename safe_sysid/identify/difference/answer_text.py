@@ -122,6 +122,11 @@ def caution(found: PayloadDifference) -> str | None:
             f'estimates of empty pieces are off {given.kappa_of_data[0]:.1f} times what their '
             'residuals say: errors persist longer than a piece; record a longer or another motion'
         )
+    if found.guaranteed is not None and found.guaranteed.is_cut_short:
+        said.append(
+            'some guaranteed bounds are what is assumed of the payload, as the recordings are too '
+            'long for the work that is spent on them: shorter ones, or parts of them, tell more'
+        )
     if contradiction := apart(found):
         said.append(contradiction)
     return '; '.join(said) or None

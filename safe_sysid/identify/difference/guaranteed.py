@@ -23,7 +23,7 @@ from safe_sysid.identify.difference.rows import DifferenceRows
 from safe_sysid.identify.difference.shared_fit import SharedFit
 from safe_sysid.identify.difference.spectral_blocks import SpectralBlocks, largest_seen
 from safe_sysid.identify.interior_programs import InteriorPrograms
-from safe_sysid.identify.linear_programs import Basis, Budget, Polytope
+from safe_sysid.identify.linear_programs import Basis, Budget, Ending, Polytope
 from safe_sysid.identify.observation import Observation
 from safe_sysid.identify.parameter_polytope import ParameterPolytope
 from safe_sysid.identify.set_membership import SetMembership
@@ -41,6 +41,7 @@ LARGEST_OF_FEW = 4.0  # the same with few blocks
 ROUNDS = ((220.0, 0.05), (300.0, 3e-3))  # steps of programs and how near optima are told, for
 # bounds with the error that a delay makes of any payload, then for those within these: twenty
 # programs of 12 steps, and some with cuts
+IF_CUT_SHORT = ((600.0, 3e-3), (1200.0, 3e-3))  # more of them, where many rows take more steps
 LEAST_ERROR = 1e-6  # of the largest error, where none was seen
 START = 0.1  # of the errors, from which they grow until there is no contradiction
 
@@ -73,11 +74,17 @@ class Guarantee:
     factor: float  # f
     least: float  # smallest factor without a contradiction
     promise: Promise
+    ending: Ending = Ending.ALL_DONE  # of the programs; what is not done is what was known before
 
     @property
     def contradicts(self) -> bool:
         """Whether loaded and empty rows exclude each other with errors as large as promised."""
         return self.bounds is None and bool(np.isfinite(self.least))
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether some bounds are those of the prior, as no work was left for them."""
+        return self.bounds is not None and self.ending is not Ending.ALL_DONE
 
 
 def promise_of(blocks: SpectralBlocks, rows: DifferenceRows, fit: SharedFit) -> Promise:
@@ -122,16 +129,19 @@ def guarantee(
         return Guarantee(None, sentence, factor, least, promise)
     names = [f'joint {j}' for j in range(rows.tau.shape[1])]
     given = ROUNDS if promise.late > 0.0 else ROUNDS[1:]
+    ending = Ending.PIVOTS
     solver = _AsNear()
     programs = SetMembership(names, reach, solver=solver)  # keeps its cuts for the next round
-    for steps, gap in given:
+    for number, (steps, gap) in enumerate((*given, *IF_CUT_SHORT)):
+        if number >= len(given) and ending is Ending.ALL_DONE:
+            break
         solver.gap = gap
         observation, rest = common.observation(factor, box), common.rest(box)
         found = programs.solve(observation, rest, box, budget=Budget(steps))
         if found.bounds is None:
             return Guarantee(None, str(found.contradiction), factor, least, promise)
-        box = found.bounds
-    return Guarantee(box, None, factor, least, promise)
+        box, ending = found.bounds, found.ending
+    return Guarantee(box, None, factor, least, promise, ending)
 
 
 class _AsNear:

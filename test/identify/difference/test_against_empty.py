@@ -117,6 +117,22 @@ def test_an_effort_whose_unit_is_uncertain_widens_both_intervals(rng):
     assert doubtful.guaranteed_bounds.radius[0] > exact.guaranteed_bounds.radius[0] + 0.05
 
 
+def test_bounds_for_which_no_work_was_left_get_more_of_it_or_are_said_to_be_the_priors(
+    rng, monkeypatch
+):
+    """As of long recordings, whose rows take more steps."""
+    arm = TwoLinks(rng)
+    problem = arm.problem(arm.log(PAYLOAD), [arm.log(0.0 * PAYLOAD)])
+    monkeypatch.setattr(guaranteed, 'ROUNDS', ((60.0, 0.05),) * 2)
+    found = payload_difference(problem)
+    assert not found.guaranteed.is_cut_short
+    assert 'too long for the work' not in (caution(found) or '')
+    monkeypatch.setattr(guaranteed, 'IF_CUT_SHORT', ())
+    short = payload_difference(problem)
+    assert 'too long for the work' in caution(short)
+    assert (short.guaranteed_bounds.lower < found.guaranteed_bounds.lower - 0.1).any()
+
+
 def test_a_gain_that_differs_in_the_loaded_recording_is_not_believed(rng):
     arm = TwoLinks(rng, noise=0.005)
     loaded, empty = arm.log(PAYLOAD), arm.log(0.0 * PAYLOAD)
