@@ -41,6 +41,7 @@ FORCES = tuple(  # names of force and moment of a sensor
     )
 )
 EFFORTS, WRENCH = 'effort', 'wrench'  # what the second columns are
+BEGINNINGS = tuple('+-.0123456789')  # of a row of numbers
 LONGEST_LINE = 1_000_000  # letters
 BLOCK = 4_000_000  # letters that are in memory as text
 
@@ -148,8 +149,22 @@ def _blocks(path: Path, file: TextIO) -> Iterator[list[str]]:
 
 
 def _with_header(lines: list[str]) -> tuple[str, list[str]]:
-    """Return the first line and the others."""
-    return (lines[0], lines[1:]) if lines else ('', [])
+    """Return the line with the names, and the others: the first, but for remarks above it."""
+    if not lines:
+        return '', []
+    place = _names_after_remarks(lines) if lines[0].startswith('#') else 0
+    return lines[place], [*lines[:place], *lines[place + 1 :]]
+
+
+def _names_after_remarks(lines: list[str]) -> int:
+    """Return the first line with as many cells as a row of numbers has."""
+    first = next((i for i, x in enumerate(lines) if x.lstrip().startswith(BEGINNINGS)), 0)
+    cells = _cells(lines[first])
+    return next((i for i in range(first) if _cells(lines[i]) == cells), 0)
+
+
+def _cells(line: str) -> int:
+    return len(line.lstrip('#').split(_delimiter(line)))
 
 
 def _with_points(source: str, lines: list[str], delimiter: str | None, columns: int) -> list[str]:

@@ -50,6 +50,27 @@ def test_numbered_columns_may_count_from_zero_or_one(first, rng, tmp_path):
     np.testing.assert_array_equal(recording.stamp, np.arange(5) * 10_000_000)
 
 
+@pytest.mark.parametrize('delimiter', [',', ' '])
+@pytest.mark.parametrize(
+    ('above', 'mark', 'below'),
+    [
+        (['# written by somebody, on a day', '# of the arm'], '', []),
+        (['# written by somebody'], '# ', ['# s rad Nm']),
+        ([], '# ', ['# s, rad, Nm']),
+    ],
+)
+def test_remarks_may_be_above_and_below_the_names(above, mark, below, delimiter, rng, tmp_path):
+    rows = np.column_stack([np.arange(5) * 0.01, rng.normal(size=(5, 4))])
+    names = [f'{mark}time', 'q_a', 'q_b', 'tau_a', 'tau_b']
+    path = table(tmp_path / 'x.csv', names, rows.tolist(), delimiter)
+    named, *others = path.read_text().splitlines()
+    path.write_text('\n'.join([*above, named, *below, *others]) + '\n')
+    recording = read_csv(path, AB, USUAL)
+    np.testing.assert_array_equal(recording.position, rows[:, [1, 2]])
+    np.testing.assert_array_equal(recording.effort, rows[:, [3, 4]])
+    assert not any('not rows of numbers' in remark for remark in recording.remarks)
+
+
 def test_patterns_name_unusual_columns(rng, tmp_path):
     rows = rng.normal(size=(4, 4))
     names = ['angle of a', 'angle of b', 'i1', 'i2']
