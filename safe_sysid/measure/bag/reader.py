@@ -231,7 +231,10 @@ class _Taken:
     def refusal(self, topic: str) -> str:
         """Why none of the messages is of use."""
         why = ', '.join(f'{count} messages {why}' for why, count in self.skipped.items())
-        return f'nothing on {topic} reports position and effort of {list(self.joints)}: {why}'
+        return (
+            f'nothing on {topic} reports position and effort of {list(self.joints)}: {why}; is it '
+            'a recording of another arm (--robot)?'
+        )
 
     def _kind(self, data: bytes) -> _Kind | None:
         if self.current is not None and self.current.layout.fits(data):
