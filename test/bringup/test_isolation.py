@@ -1,12 +1,16 @@
 """A run keeps to itself where it brings its own robot, unless somebody has said where it is."""
 
+import os
 from pathlib import Path
 import socket
+import subprocess
+import sys
 
 import pytest
 
 from safe_sysid.bringup.isolation import (
     ALONE,
+    BEFORE_KILTED,
     FIRST_PORT,
     PORTS,
     PROFILES,
@@ -48,6 +52,28 @@ def test_nodes_are_told_how_to_be_found_soon_by_the_name_that_their_ros_reads(di
     assert told[0] == name
     assert Path(told[1]).name == 'discovery.xml'
     assert Path(told[1]).is_file()
+
+
+THREADS = """
+from pathlib import Path
+import rclpy
+rclpy.init()
+node = rclpy.create_node('of_a_run')
+print(*(each.read_text().strip() for each in Path('/proc/self/task').glob('*/comm')))
+"""
+
+
+def test_no_thread_of_a_node_of_a_run_asks_for_types():
+    """The threads that do, dds.tls, can crash a process that leaves just after it was found."""
+    pytest.importorskip('rclpy')
+    others = {name: value for name, value in os.environ.items() if name not in PROFILES}
+    distro = others.get('ROS_DISTRO', '')
+    ours = {**others, **soon_found({'ROS_DISTRO': distro})}
+    for told, asks in ((others, distro not in BEFORE_KILTED), (ours, False)):
+        line = [sys.executable, '-c', THREADS]
+        said = subprocess.run(line, env=told, capture_output=True, text=True, check=True).stdout
+        assert 'dds.udp' in said
+        assert ('dds.tls' in said) == asks
 
 
 @pytest.mark.parametrize('name', PROFILES)

@@ -1,5 +1,6 @@
 """What is killed while a campaign runs costs no trial, and none counts twice."""
 
+from contextlib import nullcontext
 import os
 from pathlib import Path
 import signal
@@ -134,6 +135,38 @@ def test_ctrl_c_ends_a_campaign_with_a_sentence_and_its_workers_without_one(tmp_
     assert not [line for line in said.splitlines() if line[:1] != ' ' and 'asyncio' in line]
     assert started(tmp_path, 1).wait() == 0
     assert sorted(row['number'] for row in read_rows(tmp_path)) == list(range(COUNT))
+
+
+def test_ctrl_c_waits_until_dask_is_left_alone(tmp_path, monkeypatch):
+    """In the middle of a request it would print a traceback of Dask."""
+    went_on, said = [], []
+
+    class Client:
+        def run(self, _):
+            signal.raise_signal(signal.SIGINT)
+            went_on.append(True)
+            return {}
+
+        def scheduler_info(self, **_):
+            return {'workers': {}}
+
+    monkeypatch.setattr(campaign, '_client', lambda *_: nullcontext(Client()))
+    some = counted_trials.trials(2)
+    monkeypatch.setattr(campaign, '_carried_out', lambda *given: campaign._ended(Busy(), given[2]))
+    with Store(tmp_path) as store, pytest.raises(KeyboardInterrupt):
+        carry_out(store, counted_trials.square, some, Workers(count=1), said.append)
+    assert went_on == [True]
+    assert 'rows so far are safe' in said[-1]
+
+
+class Busy:
+    """Trials that never end."""
+
+    def count(self):
+        return 1
+
+    def has_ready(self):
+        return False
 
 
 def test_progress_is_a_bar_with_what_failed_and_the_time_left(monkeypatch):

@@ -424,7 +424,7 @@ class SupervisorNode(ConfiguredNode):
         return self._looks * PERIOD > self._settings.stale
 
     def is_at_rest(self) -> bool:
-        """Whether all joints have been slow for a while and no plan is going on, for anybody."""
+        """Whether all joints have been slow for a while, and no plan or braking is going on."""
         if self._stamp < self._in_force.end(self.now) or self._in_force.may_brake_on_it(self.now):
             return False
         return self._rest.is_still(time.monotonic())

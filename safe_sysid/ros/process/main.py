@@ -65,7 +65,10 @@ class Signals:
         self.may_leave = False
 
     def limit_closing(self) -> None:
-        """Have the kernel end this process if it has not ended by itself after a while."""
+        """Have the kernel end this process if it has not ended by itself after a while.
+
+        A thread that crashes from here on waits for that.
+        """
         self._is_limited = True
         libc = ctypes.CDLL(None)
         for number in (signal.SIGSEGV, signal.SIGABRT):
