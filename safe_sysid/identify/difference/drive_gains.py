@@ -23,6 +23,7 @@ from safe_sysid.identify.difference.friction_choice import chosen_friction
 from safe_sysid.identify.difference.friction_terms import FrictionTerms
 from safe_sysid.identify.difference.rows import DifferenceRows, Stretch, moving, rows_of
 from safe_sysid.identify.difference.torque_delay import TorqueDelay
+from safe_sysid.input_file import listed
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.symmetric_eigen import symmetric_eigen
 
@@ -98,6 +99,7 @@ def gains_of_stretches(model: RobotModel, stretches: Sequence[Stretch], mass: fl
     if not mass > 0.0:
         raise MeasurementError(f'the known body exerts no torque: it weighs nothing ({mass} kg)')
     rows = moving(rows_of(model, stretches, FrictionTerms()))
+    _check_motion(model, rows)
     found, x = _gains(rows, mass, FrictionTerms())
     scaled = [s.with_gains(found.gain) for s in stretches]
     terms = chosen_friction(model, [s for s in scaled if not s.loaded]).terms
@@ -105,6 +107,22 @@ def gains_of_stretches(model: RobotModel, stretches: Sequence[Stretch], mass: fl
         rows = moving(rows_of(model, stretches, terms, x, found.phi))
         found, x = _gains(rows, mass, terms)
     return found
+
+
+def _check_motion(model: RobotModel, rows: DifferenceRows) -> None:
+    """Raise where an arm stands in all recordings of a kind, or a joint in all there are."""
+    for kind, some in (('without', ~rows.loaded), ('with', rows.loaded)):
+        if not rows.counts[some].any():
+            raise MeasurementError(
+                f'the arm stands in the recordings {kind} the known body, or moves too little for '
+                'the filter to leave anything; gains are found from arms that move in both kinds'
+            )
+    moves = rows.counts.any(axis=0)
+    still = [name for name, m in zip(model.layout.joint_names, moves, strict=True) if not m]
+    if still:
+        raise MeasurementError(
+            f'gains of joints that never move can not be found: {listed(still)}'
+        )
 
 
 def pooled(pairs: Sequence[DriveGains]) -> tuple[DriveGains, str | None]:

@@ -158,3 +158,21 @@ def test_a_mass_that_makes_the_arm_far_too_heavy_is_doubted(pair):
     arm, (empty, loaded) = arm_of('two_link', None), pair
     _, caution = calibrated_gains(arm, GainRecordings([empty], [loaded]), 8.0 * PAYLOAD[0])
     assert 'not of the size' in caution
+
+
+@pytest.mark.parametrize('standing', ['without', 'with'])
+def test_an_arm_that_stands_in_one_kind_of_recording_shows_no_gains(rng, standing):
+    arm = TwoLinks(rng)
+    logs = [arm.log(0.0 * PAYLOAD), arm.log(PAYLOAD)]
+    one = ['without', 'with'].index(standing)
+    still = logs[one]
+    logs[one] = EvenLog(still.rate, np.tile(still.q[0], (len(still.q), 1)), still.tau)
+    with pytest.raises(MeasurementError, match=f'stands in the recordings {standing} the known'):
+        gains_of_pair(arm.model, [[logs[0]]], [logs[1]], 5.0, PAYLOAD[0])
+
+
+def test_a_joint_that_never_moves_is_named(rng):
+    arm = TwoLinks(rng)
+    empty, loaded = arm.log_of_joint_1(0.0 * PAYLOAD), arm.log_of_joint_1(PAYLOAD)
+    with pytest.raises(MeasurementError, match=r"never move can not be found: \['joint_2'\]"):
+        gains_of_pair(arm.model, [[empty]], [loaded], 5.0, PAYLOAD[0])
