@@ -15,6 +15,7 @@ import inspect
 import linecache
 import math
 from numbers import Real
+from os import PathLike
 from pathlib import Path
 import re
 import types
@@ -38,6 +39,7 @@ PLAIN = {  # what a text without quotes has to be for more than a text
     ),
     WORDS[0]: re.compile(r'(true|True|TRUE|false|False|FALSE)$'),
 }
+NAMES_OF_KINDS = {bool: 'True or False', str: 'a text', Path: 'the path of a file'}
 YES, NO = ('yes', 'on'), ('no', 'off')  # as some write true and false
 
 COMMENT = re.compile(r'^    (\w+): [^#\n]*#\s*(.*(?:\n    # .*)*)$', re.MULTILINE)
@@ -85,8 +87,8 @@ class OneOf:
 
     values: tuple[str | int, ...]
 
-    def __contains__(self, x: str | int) -> bool:
-        return x in self.values
+    def __contains__(self, x: Any) -> bool:
+        return isinstance(x, (str, int)) and x in self.values
 
     def __str__(self) -> str:
         return f'one of {", ".join(map(str, self.values))}'
@@ -99,8 +101,8 @@ class Entries:
     at_least: int
     at_most: float = math.inf
 
-    def __contains__(self, x: tuple[Any, ...]) -> bool:
-        return self.at_least <= len(x) <= self.at_most
+    def __contains__(self, x: Any) -> bool:
+        return isinstance(x, tuple) and self.at_least <= len(x) <= self.at_most
 
     def __str__(self) -> str:
         number = '' if self.at_most == self.at_least else ' or more'
@@ -125,7 +127,10 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name, hint in field_types(type(self)).items():
-            value = getattr(self, name)
+            given = getattr(self, name)
+            value = _taken(hint, given)
+            if value is not given:
+                object.__setattr__(self, name, value)
             for allowed in _broken(hint, value):
                 meaning = meanings(type(self)).get(name)
                 about = f' ({meaning})' if meaning else ''
@@ -161,13 +166,27 @@ def _allowed_values(cls: Any) -> dict[str, Allowed]:
     return {name: allowed for name, allowed in found.items() if allowed is not None}
 
 
-def _broken(hint: Any, value: Any) -> Iterator[Allowed | Entries]:
+def _taken(hint: Any, value: Any) -> Any:
+    """Return a value of Python as declared: lists, arrays, one entry are tuples, texts paths."""
+    parts = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    for part in parts:
+        plain = get_args(part)[0] if get_origin(part) is Annotated else part
+        if plain is Path and isinstance(value, (str, PathLike)):
+            return Path(value)
+        if get_origin(plain) is tuple and not any(_is_of(each, value) for each in parts):
+            entries = value.tolist() if hasattr(value, 'tolist') else value
+            return tuple(entries) if isinstance(entries, list) else (entries,)
+    return value
+
+
+def _broken(hint: Any, value: Any) -> Iterator[Allowed | Entries | str]:
     """Yield what is allowed where a value, or an entry of it, is not in it."""
     arguments = get_args(hint)
-    if value is None or not arguments:
-        return
-    if get_origin(hint) is Annotated:
-        yield from _broken(arguments[0], value)
+    if not arguments:
+        yield from _of_another_kind(hint, value)
+    elif get_origin(hint) is Annotated:
+        if get_args(arguments[0]):
+            yield from _broken(arguments[0], value)
         yield from (mark for mark in arguments[1:] if value not in mark)
     elif get_origin(hint) in (Union, types.UnionType):
         fitting = (part for part in arguments if _is_of(part, value))
@@ -179,9 +198,15 @@ def _broken(hint: Any, value: Any) -> Iterator[Allowed | Entries]:
             yield from _broken(part, entry)
         if arguments[-1] is not Ellipsis and len(hints) != len(entries):
             yield Entries(len(hints), len(hints))
-    elif get_origin(hint) is dict:
+    elif get_origin(hint) is dict and isinstance(value, dict):
         for entry in value.values():
             yield from _broken(arguments[1], entry)
+
+
+def _of_another_kind(hint: Any, value: Any) -> Iterator[str]:
+    """Yield what a text, a truth, a path or a dataclass has to be, where a value is none."""
+    if (hint in NAMES_OF_KINDS or dataclasses.is_dataclass(hint)) and not _is_of(hint, value):
+        yield NAMES_OF_KINDS.get(hint, f'of the class {hint.__name__}')
 
 
 def _is_of(hint: Any, value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
@@ -61,13 +62,26 @@ def finite_numbers(
     return found
 
 
-def settings_or_default(given: T | None, kind: type[T]) -> T:
+def settings_or_default(
+    given: T | None, kind: type[T], default: Callable[[], T] | None = None, name: str = 'settings'
+) -> T:
     """Return settings of a kind, or its defaults where none are given."""
     if given is None:
-        return kind()
-    if not isinstance(given, kind):
-        raise ConfigError(f'settings are {given!r}, they have to be {kind.__name__} or None')
+        return (default or kind)()
+    return of_kind(name, given, kind, f'of the class {kind.__name__}, or None')
+
+
+def tell_or_silent(name: str, given: Callable[..., None] | None) -> Callable[..., None]:
+    """Return what a user wants called; something that does nothing where nothing is given."""
+    if given is None:
+        return _silent
+    if not callable(given):
+        raise ConfigError(f'{name} is {given!r}, it has to be a function or None')
     return given
+
+
+def _silent(*_: object) -> None:
+    """Say nothing."""
 
 
 def path_from(given: Any) -> Path:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
+from safe_sysid.api.arguments import path_from
+from safe_sysid.errors import ConfigError
 from safe_sysid.model.arm import Arm, arm_of
 
 ArmLike = Arm | str | PathLike[str]
@@ -34,6 +36,8 @@ def load_arm(
 
     """
     if isinstance(robot, Arm):
+        if config is not None:
+            raise ConfigError('config is for an arm of a URDF; this one was loaded with its own')
         return robot
     paths = [Path(folder) for folder in package_paths]
-    return arm_of(str(robot), None if config is None else Path(config), paths)
+    return arm_of(str(robot), None if config is None else path_from(config), paths)

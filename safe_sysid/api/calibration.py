@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from safe_sysid.api.arguments import path_from
+from safe_sysid.api.arguments import path_from, settings_or_default, tell_or_silent
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.recordings import Recording, recording_choices, some_choices
 from safe_sysid.api.shown_as_text import ShownAsText
@@ -113,10 +113,6 @@ class CalibrationResult(ShownAsText):
         return as_page(self.arm.model, self.found, self.remarks)
 
 
-def _silent(share: float, detail: str = '') -> None:
-    """Say nothing."""
-
-
 def calibrate_arm(
     recordings: Recording | Iterable[Recording],
     arm: ArmLike,
@@ -144,14 +140,16 @@ def calibrate_arm(
         MeasurementError, ConfigError: a recording cannot be read or does not fit the arm.
 
     """
-    loaded, tell = load_arm(arm), progress or _silent
-    known = None if gains is None else read_gains(Path(gains), loaded.model.layout.joint_names)
+    chosen = settings_or_default(settings, CalibrationSettings, calibration_settings)
+    loaded, tell = load_arm(arm), tell_or_silent('progress', progress)
+    known = (
+        None if gains is None else read_gains(path_from(gains), loaded.model.layout.joint_names)
+    )
     loaded = loaded if known is None else known.of(loaded)
     tell(0.1, 'reading')
     choices = some_choices('recordings', recordings)
     judging = recording_choices('validate', validate)
     fitted, judged = recorded(choices, loaded), recorded(judging, loaded)
-    chosen = settings or calibration_settings()
     remarks = fitted.remarks + judged.remarks
     tell(0.3, f'{fitted.seconds:.0f} s')
     try:

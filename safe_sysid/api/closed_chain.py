@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from safe_sysid.api.arguments import path_from
+from safe_sysid.api.arguments import path_from, settings_or_default, tell_or_silent
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.recordings import Recording, recording_choices, some_choices
 from safe_sysid.api.shown_as_text import ShownAsText
@@ -84,7 +84,8 @@ def calibrate_closed_chain(
         MeasurementError, ConfigError: a recording cannot be read or does not fit the robot.
 
     """
-    loaded = load_arm(arm)
+    chosen = settings_or_default(settings, ClosedChainSettings)
+    loaded, tell = load_arm(arm), tell_or_silent('progress', progress)
     if loaded.facts.closed_chain is None:
         raise ConfigError(
             f'{loaded.model.name} has no loops; its settings would say so under closed_chain'
@@ -95,13 +96,11 @@ def calibrate_closed_chain(
             '(sensing.torque.sensor is link) and show neither friction nor rotor inertia of '
             'motors, which is what --loops identifies; it has to be motor or command'
         )
-    if progress is not None:
-        progress(0.1, 'reading')
+    tell(0.1, 'reading')
     judging = recording_choices('validate', validate)
     fitted = recorded(some_choices('recordings', recordings), loaded)
     judged = recorded(judging, loaded)
-    if progress is not None:
-        progress(0.3, f'{fitted.seconds:.0f} s')
+    tell(0.3, f'{fitted.seconds:.0f} s')
     chain = ClosedChain(loaded.model, loaded.facts.closed_chain)
-    found = calibrated(chain, fitted, judged, settings or ClosedChainSettings())
+    found = calibrated(chain, fitted, judged, chosen)
     return ClosedChainResult(loaded, chain, found)

@@ -10,7 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from safe_sysid.api.arguments import cost_from, of_kind, path_from, payload_from
+from safe_sysid.api.arguments import (
+    cost_from,
+    path_from,
+    payload_from,
+    settings_or_default,
+    tell_or_silent,
+)
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.arrays import Array
@@ -133,23 +139,19 @@ def design_excitation(
 
     """
     loaded = load_arm(arm)
-    chosen = of_kind(
-        'settings', settings or settings_of(loaded), ExcitationSettings, 'ExcitationSettings'
-    )
-    wanted = of_kind('aim', aim or ExcitationAim(), ExcitationAim, 'an ExcitationAim or None')
-    held = payload_from(payload or chosen.payload or None)
+    chosen = settings_or_default(settings, ExcitationSettings, lambda: settings_of(loaded))
+    wanted = settings_or_default(aim, ExcitationAim, name='aim')
+    spent = settings_or_default(effort, Effort, lambda: Effort(seconds), 'effort')
+    tell = tell_or_silent('watch', watch)
+    held = payload_from((chosen.payload or None) if payload is None else payload)
     found = design_trajectory(
         loaded,
         held,
         wanted,
-        effort or Effort(seconds),
+        spent,
         chosen,
-        watch or _silent,
-        watch or _silent,
+        tell,
+        tell,
         cost_from(cost),
     )
     return ExcitationResult(found)
-
-
-def _silent(_: SearchProgress | ContactModel) -> None:
-    """Say nothing."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
 
-from safe_sysid.api.arguments import path_from
+from safe_sysid.api.arguments import path_from, settings_or_default, tell_or_silent
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.experiment.run import ExperimentResult, run_campaign
 from safe_sysid.experiment.settings import ExperimentSettings
@@ -64,9 +64,8 @@ def run_experiment(
         The tables, with all rows; print it.
 
     """
-    return ExperimentTables(
-        run_campaign(name, settings or ExperimentSettings(), progress or _silent)
-    )
+    chosen = settings_or_default(settings, ExperimentSettings)
+    return ExperimentTables(run_campaign(str(name), chosen, tell_or_silent('progress', progress)))
 
 
 def figures(tables: ExperimentTables) -> dict[str, object]:
@@ -86,7 +85,3 @@ def figures(tables: ExperimentTables) -> dict[str, object]:
         ],
         'rows': result.rows,
     }
-
-
-def _silent(_: str) -> None:
-    pass

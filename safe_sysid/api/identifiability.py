@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
-from safe_sysid.api.arguments import path_from
+from safe_sysid.api.arguments import path_from, settings_or_default
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.calibrate.closed_chain_identifiability import loop_sentences
 from safe_sysid.errors import ConfigError
@@ -62,5 +62,5 @@ def identifiable_parameters(
             f'robot is of type {type(robot).__name__}, it has to be a name or a path'
         )
     name = str(robot)
-    answer = examine(name, question or Question())
+    answer = examine(name, settings_or_default(question, Question, name='question'))
     return IdentifiabilityResult(replace(answer, notes=(*answer.notes, *loop_sentences(name))))

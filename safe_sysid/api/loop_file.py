@@ -213,7 +213,9 @@ def _loop_of(
 
 
 def _given_shape(payload: Payload | str | PathLike[str] | Load) -> Payload | None:
-    return None if isinstance(payload, Load) or payload == '' else payload_from(payload)
+    if isinstance(payload, Load) or (isinstance(payload, str) and payload == ''):
+        return None
+    return payload_from(payload)
 
 
 def _shape(common: LoopSettings, path: Path) -> Payload | None:

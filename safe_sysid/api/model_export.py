@@ -6,7 +6,7 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-from safe_sysid.api.arguments import path_from
+from safe_sysid.api.arguments import of_kind, path_from
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.loop_file import read_loop
 from safe_sysid.api.symbolic import casadi_model
@@ -35,14 +35,18 @@ def export_model(
 
     """
     loaded = load_arm(arm)
+    if bounds is not None:
+        of_kind(
+            'bounds', bounds, ParameterEstimate, 'what `OnlineIdentifier.step` returns, or None'
+        )
     model = casadi_model(loaded, payload)
     from safe_sysid.export.optimal_control import write_model
 
     links = (loaded.facts.tip,)
     if bounds is None:
-        return write_model(form, path_from(folder), model, links, None)
+        return write_model(str(form), path_from(folder), model, links, None)
     model = replace(model, arm=model.arm.with_parameters(bounds.theta))
-    return write_model(form, path_from(folder), model, links, bounds.bounds)
+    return write_model(str(form), path_from(folder), model, links, bounds.bounds)
 
 
 def prior_bounds(

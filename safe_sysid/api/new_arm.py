@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from safe_sysid.api.arguments import path_from
+from safe_sysid.api.arguments import of_kind, path_from
 from safe_sysid.api.arms import load_arm
 from safe_sysid.api.loop_file import LoopFile, read_loop
 from safe_sysid.api.motion import resting_problem
@@ -151,6 +151,7 @@ def new_arm(
         ConfigError: a limit is missing or a placeholder, or files are there already.
 
     """
+    of_kind('settings', settings, NewArmSettings, 'NewArmSettings')
     tool = None if settings.tool is None else read_tool(settings.tool)
     with tempfile.TemporaryDirectory() as folder:
         topic = str(description)

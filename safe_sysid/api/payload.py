@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from safe_sysid.api.arguments import path_from, settings_or_default
+from safe_sysid.api.arguments import path_from, settings_or_default, tell_or_silent
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.recordings import Recording, recording_choice, some_choices
 from safe_sysid.api.shown_as_text import ShownAsText
@@ -178,15 +178,16 @@ def identify_payload(
 
     """
     known = settings_or_default(settings, RecordingSettings)
+    tell = tell_or_silent('progress', progress)
     choice = recording_choice(recording)
     without = None if empty is None else some_choices('empty', empty)
     loaded = load_arm(arm)
     check_open(loaded, 'identify')
     if without is not None:
-        return _against_empty(choice, loaded, known, progress or _silent, without)
+        return _against_empty(choice, loaded, known, tell, without)
     refuse_unused_alone(known)
     check_promise_beside(loaded)
-    return PayloadResult(identify_recording(loaded, choice, known, progress or _silent))
+    return PayloadResult(identify_recording(loaded, choice, known, tell))
 
 
 def _against_empty(
@@ -209,7 +210,3 @@ def _against_empty(
     if settings.poses:
         identify = identify_from_poses
     return DifferenceResult(identify(arm, choice, list(empty), settings, progress))
-
-
-def _silent(share: float, detail: str = '') -> None:
-    """Say nothing."""

@@ -40,7 +40,7 @@ def recorded_readings(
     sentences: list[str] = []
     dq = _positions(settings, model, log, sentences)
     away, zero = np.zeros(model.n), np.zeros(model.n)
-    if not settings.position_error:  # which would be of all causes
+    if settings.position_error is None:  # which would be of all causes
         dq, away = dq + 0.5 * backlash(model), stated_stamp_way(model)
         zero = zero_error(model, sentences)
     dv, source = _velocities(settings, model, recording, log, dq, sentences)
@@ -50,7 +50,9 @@ def recorded_readings(
 def _positions(
     settings: RecordingSettings, model: RobotModel, log: JointLog, sentences: list[str]
 ) -> Array:
-    position = settings.position_error or model.sensors.sensing.position_error
+    position = settings.position_error
+    if position is None:
+        position = model.sensors.sensing.position_error
     if position is not None:
         return per_joint('position_error', position, model.n)
     resolution = model.sensors.encoder_resolution

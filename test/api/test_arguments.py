@@ -40,7 +40,7 @@ def test_a_payload_is_a_name_a_file_or_a_path():
         (lambda: ss.simulate('two_link', loop='/dev'), '/dev: is a folder, and has to be a loop'),
         (lambda: ss.largest_payload('two_link', goal=None), 'goal is None, .* 2 finite numbers'),
         (lambda: ss.largest_payload('two_link', goal=[1.0]), 'goal is .* 2 finite numbers'),
-        (lambda: ss.identify_payload('x.csv', 'two_link', {'a': 1}), 'RecordingSettings or None'),
+        (lambda: ss.identify_payload('x.csv', 'two_link', {'a': 1}), 'RecordingSettings, or None'),
         (lambda: ss.identify_payload(None, 'two_link'), 'recording is None'),
         (lambda: ss.identify_payload('x.csv', 'two_link', empty=3), 'empty is 3'),
         (lambda: ss.plan('two_link', cost=3), 'cost is 3, .* of `own_cost`'),
@@ -51,7 +51,34 @@ def test_a_payload_is_a_name_a_file_or_a_path():
         (lambda: ss.design_excitation('two_link', settings={'a': 1}), 'ExcitationSettings'),
         (lambda: ss.RecordingSettings(payload_mass='3'), "payload_mass is '3', .* above 0"),
         (lambda: ss.identifiable_parameters('two_link').report(None), 'path is None'),
-        (lambda: ss.OnlineIdentifier('two_link', {'a': 1}), 'RecordingSettings or None'),
+        (lambda: ss.OnlineIdentifier('two_link', {'a': 1}), 'RecordingSettings, or None'),
+        (lambda: ss.load_arm('two_link', 3), 'path is 3'),
+        (lambda: ss.load_arm(ss.load_arm('two_link'), 'x.yaml'), 'was loaded with its own'),
+        (lambda: ss.plan('two_link', payload=np.zeros(3)), 'payload is array'),
+        (lambda: ss.calibrate_arm('x.csv', 'two_link', settings={}), 'CalibrationSettings, or'),
+        (lambda: ss.calibrate_arm('x.csv', 'two_link', gains=3), 'path is 3'),
+        (lambda: ss.calibrate_arm('x.csv', 'two_link', progress=3), 'progress is 3, .* function'),
+        (
+            lambda: ss.calibrate_closed_chain('x.csv', 'four_bar', settings=3),
+            'ClosedChainSettings',
+        ),
+        (lambda: ss.identifiable_parameters('two_link', {}), 'question is {}, .* Question, or'),
+        (lambda: ss.run_experiment('table3', {}), 'settings is {}, .* ExperimentSettings'),
+        (lambda: ss.run_experiment([]), 'no experiment'),
+        (lambda: ss.design_excitation('two_link', effort=3), 'effort is 3, .* Effort, or None'),
+        (lambda: ss.design_excitation('two_link', watch=3), 'watch is 3, .* a function or None'),
+        (lambda: ss.export_model('two_link', 'x', form=[]), 'form'),
+        (
+            lambda: ss.export_model('two_link', 'x', bounds=3),
+            'bounds is 3, .* what `OnlineIdentifier',
+        ),
+        (lambda: ss.new_arm('x.urdf', None), 'settings is None, it has to be NewArmSettings'),
+        (lambda: ss.RecordingSettings(poses=1), 'poses is 1, it has to be True or False'),
+        (lambda: ss.RecordingSettings(flange=3), 'flange is 3, it has to be a text'),
+        (lambda: ss.RecordingSettings(known=3), 'known is 3, it has to be of the class Uncert'),
+        (lambda: ss.RecordingSettings(begin=None), 'begin is None, it has to be at least 0'),
+        (lambda: ss.RecordingSettings(torque_signal=np.zeros(2)), 'one of sampled, held'),
+        (lambda: ss.RecordingSettings(library=(3,)), 'library is .3,., it has to be a text'),
         (lambda: ss.OnlineIdentifier('two_link', period=NAN), 'period is nan'),
         (lambda: ss.OnlineIdentifier('two_link', period='x'), "period is 'x'"),
     ],
@@ -59,6 +86,18 @@ def test_a_payload_is_a_name_a_file_or_a_path():
 def test_what_is_no_argument_is_a_sentence(ask, sentence):
     with pytest.raises(ConfigError, match=sentence):
         ask()
+
+
+def test_lists_arrays_single_values_and_texts_are_taken_as_what_they_stand_for():
+    said = ss.RecordingSettings(
+        torque_error=[0.1, 0.2], torque_ratio=np.array([0.1, 0.2]), position_error=0,
+        library='dumbbell_4lb', gains='gains.yaml',
+    )  # fmt: skip
+    assert said.torque_error == (0.1, 0.2)
+    assert said.torque_ratio == (0.1, 0.2)
+    assert said.position_error == (0,)
+    assert said.library == ('dumbbell_4lb',)
+    assert said.gains == Path('gains.yaml')
 
 
 @pytest.mark.parametrize(

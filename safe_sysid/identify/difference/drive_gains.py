@@ -117,11 +117,11 @@ def _check_motion(model: RobotModel, rows: DifferenceRows) -> None:
                 f'the arm stands in the recordings {kind} the known body, or moves too little for '
                 'the filter to leave anything; gains are found from arms that move in both kinds'
             )
-    moves = rows.counts.any(axis=0)
-    still = [name for name, m in zip(model.layout.joint_names, moves, strict=True) if not m]
-    if still:
+    still = np.flatnonzero(~np.any(rows.counts, axis=0))
+    if still.size:
+        names = [model.layout.joint_names[j] for j in still]
         raise MeasurementError(
-            f'gains of joints that never move can not be found: {listed(still)}'
+            f'gains of joints that never move can not be found: {listed(names)}'
         )
 
 
