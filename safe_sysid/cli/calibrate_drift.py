@@ -14,6 +14,7 @@ from safe_sysid.cli.values import frequency
 
 if TYPE_CHECKING:
     from safe_sysid.calibrate.external_torque import Drift
+    from safe_sysid.model.robot_model import RobotModel
 
 HELP = 'check hand-guiding drift: residual torque of a contact-free recording'
 LARGEST_DRIFT = 1e-3  # [m in 60 s]
@@ -46,12 +47,13 @@ def command(options: argparse.Namespace) -> int:
     from safe_sysid.calibrate.external_torque import worst_drift
     from safe_sysid.calibrate.settings import AdmittanceSettings
     from safe_sysid.cli.setting_options import chosen
-    from safe_sysid.model.arm import arm_of, check_open
+    from safe_sysid.model.arm import check_open
     from safe_sysid.report.figures_text import as_json, as_table
 
     with print_to_error():
         arm = arm_of_options(options)
         check_open(arm, 'calibrate-drift')
+        other = None if options.against is None else _other_description(options.against, arm.model)
         logs = recorded_of(options, options.recordings, arm).logs
         settings = AdmittanceSettings(**chosen(options, AdmittanceSettings))
         figures: dict[str, object] = {
@@ -62,12 +64,24 @@ def command(options: argparse.Namespace) -> int:
         }
         found = worst_drift(arm.model, logs, options.cutoff, settings)
         figures |= _figures(found)
-        if options.against is not None:
-            other = arm_of(options.against, None).model
+        if other is not None:
             compared = worst_drift(other, logs, options.cutoff, settings)
             figures['against'] = {'robot': other.name, **_figures(compared)}
     print(as_json(figures) if options.json else as_table(figures))
     return 0 if found.per_minute <= LARGEST_DRIFT else 1
+
+
+def _other_description(name: str, model: RobotModel) -> RobotModel:
+    from safe_sysid.errors import ConfigError
+    from safe_sysid.model.arm import arm_of
+
+    other = arm_of(name, None).model
+    if other.n != model.n:
+        raise ConfigError(
+            f'--against has to be another description of the same arm: {other.name} has {other.n} '
+            f'joints, {model.name} {model.n}'
+        )
+    return other
 
 
 def _figures(found: Drift) -> dict[str, object]:

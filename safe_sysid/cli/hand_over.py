@@ -134,7 +134,9 @@ def _heard(options: argparse.Namespace) -> tuple[dict[str, Any], LoopPayload]:
 
 
 def _absolute(namespace: str) -> str:
-    return '/' + namespace.strip('/')
+    from safe_sysid.bringup.processes import namespace_of
+
+    return '/' + namespace_of(namespace)
 
 
 def _request(made: HandOver, name: str, loop: dict[str, Any]) -> dict[str, Any]:

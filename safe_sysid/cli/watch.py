@@ -63,15 +63,17 @@ def _watch_bag(options: argparse.Namespace) -> None:
 
 def _watch_topics(options: argparse.Namespace) -> None:
     from safe_sysid.bringup.isolation import where
+    from safe_sysid.bringup.processes import namespace_of
     from safe_sysid.live.heard_run import HeardRun
     from safe_sysid.live.loop_listener import LoopListener
     from safe_sysid.live.page import live_page
     from safe_sysid.live.server import PageServer
 
+    namespace = namespace_of(options.namespace)
     place = where({}, os.environ)
-    place += f' in the namespace {options.namespace}' if options.namespace else ''
+    place += f' in the namespace {namespace}' if namespace else ''
     with (
-        closing(LoopListener(options.namespace)) as listener,
+        closing(LoopListener(namespace)) as listener,
         closing(PageServer(live_page(place), options.port)) as server,
     ):
         print(f'listening {place}', file=sys.stderr, flush=True)

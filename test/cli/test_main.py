@@ -170,6 +170,12 @@ def test_figures_that_nothing_has_are_refused_where_they_are_typed(words, said, 
     [
         (['security-policy', 'builtin_sim', '--namespace', 'a b'], "namespace 'a b'"),
         (['run', 'builtin_sim', '--namespace', '1a'], "namespace '1a'"),
+        (['watch', '--namespace', 'a b'], "namespace 'a b'"),
+        (['hand-over', '--from-loop', '--to', 'ur', '--namespace', 'a b'], "namespace 'a b'"),
+        (
+            ['calibrate-drift', 'README.md', '--robot', 'two_link', '--against', 'panda'],
+            'panda has 7 joints, two_link 2',
+        ),
         (['identifiability', 'two_link', '--gravity', '1e-320', '0', '0'], 'from 1e-06 to 1e+06'),
     ],
 )
