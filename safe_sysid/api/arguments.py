@@ -38,7 +38,8 @@ def number(name: str, given: Any, allowed: Range) -> float:
     """Return a number that is allowed."""
     if isinstance(given, Real) and not isinstance(given, bool) and float(given) in allowed:
         return float(given)
-    raise ConfigError(f'{name} is {given!r}, it has to be a number {allowed}'.rstrip())
+    kind = 'a finite number' if allowed == Range() else f'a number {allowed}'
+    raise ConfigError(f'{name} is {given!r}, it has to be {kind}')
 
 
 def natural(name: str, given: Any) -> int:

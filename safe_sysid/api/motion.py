@@ -39,6 +39,7 @@ from safe_sysid.trajectory.plan import Plan
 
 World = str | PathLike[str] | Mapping[str, Box | Zonotope] | None
 TRIES = 3  # searches in a row that find nothing, before planning ends
+SAMPLED = Range(above=0.0, at_most=1e6)  # [Hz]
 NO_PLANS = 'the motion has no plans'
 LOOK = 0.02  # [s] between two times at which the planner is asked
 
@@ -70,12 +71,14 @@ class CertifiedMotion(ShownAsText):
         """Return position [rad], velocity and acceleration at a time [s], (n,) each."""
         if not self.plans:
             raise BoundError(f'{NO_PLANS}: {self.outcome}')
-        begun = [plan for plan in self.plans if plan.start_time <= t]
-        return (begun[-1] if begun else self.plans[0]).desired(max(t, self.plans[0].start_time))
+        now = number('t', t, Range())
+        begun = [plan for plan in self.plans if plan.start_time <= now]
+        return (begun[-1] if begun else self.plans[0]).desired(max(now, self.plans[0].start_time))
 
     def sampled(self, rate: float = 100.0) -> tuple[Array, Array]:
         """Return times (N,) [s] and states (3, N, n) at a rate [Hz]."""
-        t = np.append(np.arange(0.0, self.duration, 1.0 / rate), self.duration)
+        period = 1.0 / number('rate', rate, SAMPLED)
+        t = np.append(np.arange(0.0, self.duration, period), self.duration)
         return t, np.array([self.desired(x) for x in t]).transpose(1, 0, 2)
 
     def export(self, folder: str | PathLike[str], rate: float = 100.0) -> list[Path]:

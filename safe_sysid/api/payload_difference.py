@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from safe_sysid.api.arguments import path_from
+from safe_sysid.api.arguments import natural, path_from
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.arrays import Array
 from safe_sysid.identify.difference.answer_text import as_mapping, as_table
@@ -64,7 +64,7 @@ class DifferenceResult(ShownAsText):
 
         One for each length of piece that the recordings are long enough for.
         """
-        return self.recorded.self_test(np.random.default_rng(seed))
+        return self.recorded.self_test(np.random.default_rng(natural('seed', seed)))
 
     def export(
         self,

@@ -52,7 +52,7 @@ def written(form: str, path: Path, found: Identification | Body, arm: Arm, guess
 
 
 def _check_form(form: str) -> None:
-    if form not in FORMATS:
+    if str(form) not in FORMATS:
         raise ConfigError(f"no export '{form}', there are {list(FORMATS)}")
 
 
@@ -63,6 +63,7 @@ def _text(form: str, body: Body, arm: Arm) -> str:
 
 def undetermined(form: str, found: Identification | Body) -> list[str]:
     """Names of what the file would say although the motion has not determined it."""
+    _check_form(form)
     body = found if isinstance(found, Body) else _body(form, found)
     known = determined_about_com(body)
     return [name for name, is_known in zip(NAMES, known, strict=True) if not is_known]
@@ -87,6 +88,7 @@ def body_between(form: str, given: IdentifiedDifference) -> Body:
 
     A URDF has the last body of the arm, some robots are told of all behind their flange.
     """
+    _check_form(form)
     found = given.found
     confidence = None if found.statistical is None else found.statistical.confidence
     intervals = found.statistical_bounds, found.guaranteed_bounds

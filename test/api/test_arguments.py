@@ -8,6 +8,7 @@ from tiers import slow_after
 
 import safe_sysid as ss
 from safe_sysid.errors import ConfigError, MeasurementError
+from safe_sysid.export.payload import body_between, undetermined
 from safe_sysid.share import share_directory
 
 DUMBBELL = share_directory() / 'config' / 'payloads' / 'dumbbell_4lb.yaml'
@@ -119,6 +120,24 @@ def test_no_recording_is_written_of_what_cannot_be(tmp_path, wrong, sentence):
     with pytest.raises(ConfigError, match=sentence):
         ss.simulate_recording(path, 'two_link', **wrong)
     assert not path.exists()
+
+
+def test_times_and_rates_of_a_motion_are_numbers():
+    motion = ss.plan('two_link', start=[-1.4, 0.3], goal=[-1.3, 0.3])
+    for t in (NAN, None, 'x', [0.0]):
+        with pytest.raises(ConfigError, match='t is .*, it has to be a finite number'):
+            motion.desired(t)
+    for rate in (0.0, -1.0, NAN, None):
+        with pytest.raises(ConfigError, match='rate is .*, it has to be a number above 0'):
+            motion.sampled(rate)
+
+
+@pytest.mark.parametrize('form', ['nope', [], np.zeros(2)])
+def test_what_is_no_format_is_refused_before_anything_is_asked_of_it(form):
+    with pytest.raises(ConfigError, match='no export'):
+        undetermined(form, None)
+    with pytest.raises(ConfigError, match='no export'):
+        body_between(form, None)
 
 
 BAD = {
