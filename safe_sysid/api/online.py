@@ -25,6 +25,7 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.sensing import reading_errors
 
 FIRST = 20  # samples from which the period is learned, and kept until then
+TIMES = Range(at_least=-9e9, at_most=9e9)  # [s] as 64 bits of nanoseconds hold them
 SOLVE_PERIOD = 0.5  # [s] of measurements between two solves
 
 
@@ -154,7 +155,7 @@ class OnlineIdentifier:
         n, given = self._arm.model.n, {'q': q, 'qd': qd, 'tau': tau}
         rows = [finite_numbers(name, x, n, MeasurementError) for name, x in given.items()]
         try:
-            stamp = round(1e9 * number('t', t, Range()))
+            stamp = round(1e9 * number('t', t, TIMES))
         except ConfigError as error:
             raise MeasurementError(str(error)) from error
         if self._first and stamp <= self._first[-1].stamp:

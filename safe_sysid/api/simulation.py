@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from safe_sysid.api.arguments import number, path_from, payload_from
+from safe_sysid.api.arguments import number, path_from, payload_from, tell_or_silent
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.loop_file import LoopFile, read_simulated_loop
 from safe_sysid.api.motion import World, obstacles_of, resting_problem
@@ -30,6 +30,7 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import Mission
 from safe_sysid.plan.receding_horizon import RecedingHorizonPlanner
 from safe_sysid.plan.result import SearchOutcome
+from safe_sysid.plan.task_goal import refuse_place
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
 from safe_sysid.simulate.told_errors import ERRORS, SimulatedReadings, StatedErrors
 from safe_sysid.track.chosen_law import law_for
@@ -52,6 +53,7 @@ class SimulatedRun(ShownAsText):
     truth: Array  # (10,) of what the last joint moves
     measurements: JointLog
     is_complete: bool  # nothing was left to do
+    task: str = ''  # whether the goal was reached, and how far it is from it; empty: no goal
 
     @property
     def nominal(self) -> Array:
@@ -99,6 +101,7 @@ class SimulatedRun(ShownAsText):
         lines = [
             f'{self.loop.model.name}: {record.time[-1]:.1f} s, {certified}, '
             + (f'fault: {self.fault}' if self.fault else 'no fault'),
+            *([self.task] if self.task else []),
             f'  {"":4} {"lower":>10} {"nominal":>10} {"truth":>10} {"upper":>10}',
         ]
         rows = zip(LABELS, UNITS, self.lower, self.nominal, self.truth, self.upper, strict=True)
@@ -144,8 +147,9 @@ def simulate(
     settings.refuse_held(held)
     truth = bare if held is None else bare.with_payload(held)
     obstacles, recorder = obstacles_of(world, settings), LoopRecorder(settings.model, CLOCK)
-    watch = _Watch(recorder, longest, progress)
-    _drive(settings, observing, truth, _planner(settings, obstacles, goal), watch)
+    watch = _Watch(recorder, longest, tell_or_silent('progress', progress))
+    planner, mission = _planner(settings, obstacles, goal)
+    _drive(settings, observing, truth, planner, watch)
     moments = recorder.moments
     plans = tuple(dict.fromkeys(moment.result.in_force for moment in moments))
     return SimulatedRun(
@@ -156,7 +160,18 @@ def simulate(
         truth.theta[truth.layout.end_effector],
         measured(moments),
         moments[-1].result.outcome is SearchOutcome.NOTHING_DUE,
+        _task(mission, moments[-1]),
     )
+
+
+def _task(mission: Mission, last: LoopSample) -> str:
+    """Say whether the goal was reached; nothing where there is none."""
+    away, result = mission.distance(last.measurement.position), last.result
+    if away is None:
+        return ''
+    if result.outcome is SearchOutcome.NOTHING_DUE:
+        return f'the goal is reached: {away:.3g} rad from it'
+    return f'the goal is not reached, {away:.3g} rad are left: {result}'
 
 
 def measured(moments: Sequence[LoopSample]) -> JointLog:
@@ -172,14 +187,16 @@ def measured(moments: Sequence[LoopSample]) -> JointLog:
 
 def _planner(
     settings: LoopFile, obstacles: Obstacles, goal: Array | None
-) -> RecedingHorizonPlanner:
-    first = settings.position(None)
-    mission = Mission(settings.model, settings.goal(goal), settings.mission)
+) -> tuple[RecedingHorizonPlanner, Mission]:
+    first, end = settings.position(None), settings.goal(goal)
+    if end is not None:
+        refuse_place(settings.model, end)
+    mission = Mission(settings.model, end, settings.mission)
     problem = resting_problem(settings, first, obstacles)
     chosen = settings.planner.at_period(settings.simulator.period)
     planner = RecedingHorizonPlanner(problem, mission, CLOCK, chosen)
     planner.warm_up(first, settings.prior)
-    return planner
+    return planner, mission
 
 
 def _drive(
@@ -245,9 +262,9 @@ class _Watch:
         self,
         recorder: LoopRecorder,
         seconds: float,
-        progress: Callable[[float, str], None] | None,
+        tell: Callable[..., None],
     ) -> None:
-        self._recorder, self._seconds, self._progress = recorder, seconds, progress
+        self._recorder, self._seconds, self._tell = recorder, seconds, tell
 
     def take(self, moment: LoopSample) -> None:
         """Keep a control period."""
@@ -263,7 +280,6 @@ class _Watch:
             return True
         last = self._recorder.moments[-1]
         now = last.measurement.stamp * 1e-9
-        if self._progress is not None:
-            self._progress(min(1.0, now / self._seconds), str(last.result))
+        self._tell(min(1.0, now / self._seconds), str(last.result))
         done = last.result.outcome is SearchOutcome.NOTHING_DUE
         return now < self._seconds and not (done and now >= last.result.in_force.end_time)

@@ -145,6 +145,7 @@ BAD = {
     'short': (0.5, [0.0], REST, REST),
     'two rows': (0.5, [REST], REST, REST),
     'text': (0.5, 'ab', REST, REST),
+    'for ever': (1e300, REST, REST, REST),
     'none': (0.5, REST, None, REST),
     'complex': (0.5, REST, REST, [1j, 0.0]),
     'ragged': (0.5, REST, [[1.0], 2.0], REST),

@@ -285,6 +285,21 @@ def test_a_simulated_run_states_no_less_than_its_sensors_err(tmp_path):
         ss.simulate('two_link', seconds=2.5, loop=with_wrong_torques(tmp_path, 0.4))
 
 
+def test_a_simulated_task_says_whether_its_goal_was_reached():
+    short = ss.simulate('two_link', seconds=0.5, goal=[-1.0, 0.5])
+    assert 'the goal is not reached, 0.4 rad are left: new plan' in str(short)
+    assert 'goal' not in str(ss.simulate('two_link', seconds=0.1))
+    with pytest.raises(ss.SafeSysidError, match='outside the joint limits: joint_1 at 10'):
+        ss.simulate('two_link', seconds=0.5, goal=[10.0, 0.0])
+
+
+@pytest.mark.slow
+def test_a_simulated_task_that_ends_at_its_goal_says_so():
+    run = ss.simulate('two_link', seconds=12.0, goal=[-1.0, 0.5])
+    assert run.is_complete
+    assert 'the goal is reached: 0.0' in str(run)
+
+
 def test_identifiable_parameters_are_those_of_the_command():
     result = ss.identifiable_parameters('kinova_gen3')
     assert result.base_parameters == 43
