@@ -30,7 +30,7 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import Mission
 from safe_sysid.plan.receding_horizon import RecedingHorizonPlanner
 from safe_sysid.plan.result import SearchOutcome
-from safe_sysid.plan.task_goal import refuse_place
+from safe_sysid.plan.task_goal import GoalError, refuse_place
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
 from safe_sysid.simulate.told_errors import ERRORS, SimulatedReadings, StatedErrors
 from safe_sysid.track.chosen_law import law_for
@@ -190,7 +190,10 @@ def _planner(
 ) -> tuple[RecedingHorizonPlanner, Mission]:
     first, end = settings.position(None), settings.goal(goal)
     if end is not None:
-        refuse_place(settings.model, end)
+        try:
+            refuse_place(settings.model, end)
+        except GoalError as error:
+            raise GoalError(f'goal: {error}') from error
     mission = Mission(settings.model, end, settings.mission)
     problem = resting_problem(settings, first, obstacles)
     chosen = settings.planner.at_period(settings.simulator.period)

@@ -289,7 +289,7 @@ def test_a_simulated_task_says_whether_its_goal_was_reached():
     short = ss.simulate('two_link', seconds=0.5, goal=[-1.0, 0.5])
     assert 'the goal is not reached, 0.4 rad are left: new plan' in str(short)
     assert 'goal' not in str(ss.simulate('two_link', seconds=0.1))
-    with pytest.raises(ss.SafeSysidError, match='outside the joint limits: joint_1 at 10'):
+    with pytest.raises(ss.SafeSysidError, match='goal: joint_1 is at 10 rad'):
         ss.simulate('two_link', seconds=0.5, goal=[10.0, 0.0])
 
 
