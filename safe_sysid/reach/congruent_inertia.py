@@ -7,7 +7,9 @@ X is a rate of all joints; the motions v_i of the bodies under it follow joint b
 
 and (X H X')_ab = sum_i v_i(x_a)' I_i v_i(x_b). X is inside from the beginning, so that what
 cancels does so before anything is rounded or dropped; for an upper triangular X motions with i < a
-are zero and cost nothing.
+are zero and cost nothing. v_i(x_a) depends on the positions after the first joint with a rate in
+x_a. If G is upper triangular as well, these depend on z_(a+1), ..., z_n only, and nothing is
+computed for the variables before (`_first_variables`).
 
 LANES time steps at a time are the lanes of one pool. Motions of a body take the place of those of
 its parent when no other body is left that needs them: a chain has one place, a tree one a branch.
@@ -26,8 +28,13 @@ from safe_sysid.reach.joint_geometry import AXIS, BACK, INTO, LEVER
 from safe_sysid.reach.joint_geometry import TURN as CROSS_AXIS
 from safe_sysid.reach.motion_transport import ALIGNED, MOTION, PRISMATIC, TransportJoints
 from safe_sysid.sets.ball_polynomials import (
+    Rows,
+    add_ball_linear,
     add_ball_product,
     add_ball_products,
+    clear_row,
+    first_of,
+    row_norm,
     set_part_norms,
 )
 from safe_sysid.sets.compiled import jit, part_jit
@@ -35,8 +42,7 @@ from safe_sysid.sets.elementary import SINE_MARGIN
 from safe_sysid.sets.interval import EPS
 from safe_sysid.sets.lanes import LANES, anywhere, lane_pool
 from safe_sysid.sets.steps import Steps
-from safe_sysid.sets.taylor_kernels import add_interval, add_scaled, clear, copy, norm, rounded_up
-from safe_sysid.sets.taylor_vectors import add_linear, clear_vector
+from safe_sysid.sets.taylor_kernels import add_interval, add_scaled, clear, copy, rounded_up
 
 COSINE, SINE, POSITION = 0, 1, 2  # rows of the joint that motions are taken over
 STATE = 3
@@ -57,6 +63,13 @@ class BodyParameters(NamedTuple):
     middle: Array  # (n, 10)
     radius: Array  # (n, 10)
     armature: Array  # (n,)
+
+
+class Motions(NamedTuple):
+    """What is known of the motions of all bodies under every rate, of each in some lane."""
+
+    are: AnyArray  # (n, n) bool: body i moves under rate a
+    since: IntArray  # (n,) first variable on which motions under rate a depend
 
 
 class Congruence(NamedTuple):
@@ -86,7 +99,8 @@ def congruence_into(
     given, terms = np.zeros((3 * n, n + 1, LANES)), np.zeros((MOTION * n + 1, n + 3, LANES))
     changes, squares = np.zeros((n * n, 1, LANES)), np.zeros((n * n, D, LANES))
     pool, parts = lane_pool(memory), lane_pool(np.zeros((first_result, D, LANES)))
-    moves = np.zeros((n, n), dtype=np.bool_)
+    moves, since = np.zeros((n, n), dtype=np.bool_), np.zeros(n, dtype=np.int64)
+    motions = Motions(moves, since)
     own = TransportJoints(
         joints.geometry.copy(), joints.kind, joints.parent, joints.below, joints.gravity
     )
@@ -94,21 +108,21 @@ def congruence_into(
     for first in range(steps[0], steps[1], LANES):
         last = min(first + LANES, steps[1]) - 1
         _take(sets, first, last, given)
+        _first_variables(lane_pool(given), since)
         memory[first_result:] = 0.0
         changes[:] = 0.0
         for i in range(n):
             at = _motion(n, place[i], 0)
             _set_state(pool, lane_pool(given), i, own.kind[i], weights, table)
-            _set_motions(pool, own, lane_pool(given), i, place, moves, weights, table)
-            _set_norms(pool, parts, at, moves[:, i], weights, table)
-            _add_energies(pool, parts, middle[i], at, moves[:, i], weights, table)
-            add_changes(
-                pool, parts, radius[i], at, moves[:, i], lane_pool(terms), lane_pool(changes)
-            )
+            _set_motions(pool, own, lane_pool(given), i, place, motions, weights, table)
+            _set_norms(pool, parts, at, i, motions, weights, table)
+            _add_energies(pool, parts, middle[i], at, i, motions, weights, table)
+            work, sums = lane_pool(terms), lane_pool(changes)
+            add_changes(pool, parts, radius[i], at, moves[:, i], since, work, sums)
         for a in range(n):
             for b in range(a, n):
                 _add_armature_less_one(pool, lane_pool(given), bodies.armature, a, b)
-        _set_squares(pool, n, weights, table, lane_pool(squares))
+        _set_squares(pool, since, weights, table, lane_pool(squares))
         _keep(memory[first_result:], changes, squares, first, last, found)
 
 
@@ -145,8 +159,27 @@ def _take(sets: Ellipsoids, first: int, last: int, given: Array) -> None:
 
 
 @part_jit
-def _set_squares(pool: Array, n: int, weights: Array, table: IntArray, squares: Array) -> None:
+def _first_variables(given: Array, since: IntArray) -> None:
+    """First variable of the positions that come after the first joint with a rate in x_a."""
+    n = len(since)
+    for a in range(n):
+        is_after, least = False, n
+        for j in range(n):
+            k = 0
+            while is_after and k < least:
+                if anywhere(given[j, 1 + k] != 0.0):
+                    least = k
+                k += 1
+            is_after = is_after or anywhere(given[n + a, j] != 0.0)
+        since[a] = least
+
+
+@part_jit
+def _set_squares(
+    pool: Array, since: IntArray, weights: Array, table: IntArray, squares: Array
+) -> None:
     """Sum B_i B_i / m_i over the coefficients B_i of each degree, for entries a <= b."""
+    n = len(since)
     for a in range(n):
         for b in range(a, n):
             for e in range(1, table[0] + 1):
@@ -154,9 +187,10 @@ def _set_squares(pool: Array, n: int, weights: Array, table: IntArray, squares: 
             for k in range(n):
                 x = _result(pool, n) + n * min(a, k) + max(a, k)
                 y = _result(pool, n) + n * min(b, k) + max(b, k)
+                both = max(min(since[a], since[k]), min(since[b], since[k]))
                 for e in range(1, table[0] + 1):
                     total = squares[n * a + b, e - 1]
-                    for i in range(table[2 + e], table[3 + e]):
+                    for i in range(first_of(table, both, e), table[3 + e]):
                         total += weights[i] * pool[x, i] * pool[y, i]
                     squares[n * a + b, e - 1] = total
 
@@ -185,18 +219,19 @@ def _set_motions(
     given: Array,
     i: int,
     place: IntArray,
-    moves: AnyArray,
+    motions: Motions,
     weights: Array,
     table: IntArray,
 ) -> None:
     """Motions of body i under every rate, and which are not zero."""
-    n, up = len(place), joints.parent[i]
+    n, up, moves = len(place), joints.parent[i], motions.are
     for a in range(n):
         below = up >= 0 and moves[a, up]
         rate, out = given[n + a, i], _motion(n, place[i], a)
         moves[a, i] = below or anywhere(rate != 0.0)
         if below:
-            _to_child(pool, joints, i, _motion(n, place[up], a), out, weights, table)
+            motion = Rows(_motion(n, place[up], a), motions.since[a])
+            _to_child(pool, joints, i, motion, out, weights, table)
         else:
             for r in range(MOTION):
                 clear(pool, out + r)
@@ -205,13 +240,20 @@ def _set_motions(
 
 @part_jit
 def _set_norms(
-    pool: Array, parts: Array, at: int, moves: AnyArray, weights: Array, table: IntArray
+    pool: Array,
+    parts: Array,
+    at: int,
+    i: int,
+    motions: Motions,
+    weights: Array,
+    table: IntArray,
 ) -> None:
-    """Norms of the homogeneous parts of motions."""
-    for a in range(len(moves)):
-        if moves[a]:
+    """Norms of the homogeneous parts of the motions of body i, which begin at a row."""
+    for a in range(len(motions.since)):
+        if motions.are[a, i]:
             for r in range(MOTION):
-                set_part_norms(pool, at + MOTION * a + r, parts, weights, table)
+                row = at + MOTION * a + r
+                set_part_norms(pool, row, motions.since[a], parts, weights, table)
 
 
 @part_jit
@@ -220,22 +262,26 @@ def _add_energies(
     parts: Array,
     body: Array,
     at: int,
-    moves: AnyArray,
+    i: int,
+    motions: Motions,
     weights: Array,
     table: IntArray,
 ) -> None:
-    """Add v_a' I v_b of a body to the entries a <= b; its motions begin at a row."""
-    n = len(moves)
+    """Add v_a' I v_b of body i to the entries a <= b; its motions begin at a row."""
+    n = len(motions.since)
     for b in range(n):
-        if moves[b]:
-            momentum = _work(pool, n)
-            _set_momentum(pool, body, at + MOTION * b, momentum)
+        if motions.are[b, i]:
+            momentum = Rows(_work(pool, n), motions.since[b])
+            _set_momentum(pool, body, Rows(at + MOTION * b, momentum.since), momentum.first, table)
             for r in range(MOTION):
-                set_part_norms(pool, momentum + r, parts, weights, table)
+                set_part_norms(pool, momentum.first + r, momentum.since, parts, weights, table)
             for a in range(b + 1):
-                if moves[a]:
-                    out = _result(pool, n) + n * a + b
-                    add_ball_products(pool, parts, at + MOTION * a, momentum, MOTION, out, table)
+                if motions.are[a, i]:
+                    out, motion = (
+                        _result(pool, n) + n * a + b,
+                        Rows(at + MOTION * a, motions.since[a]),
+                    )
+                    add_ball_products(pool, parts, motion, momentum, MOTION, out, table)
 
 
 @part_jit
@@ -302,7 +348,7 @@ def _set_state(
         size *= reach
         if m < D:
             clear(pool, following)
-            add_ball_product(pool, d, power, 1.0, following, weights, table)
+            add_ball_product(pool, d, power, 1.0, following, 0, weights, table)
             power, following = following, power
     lagrange = size / factorial
     far = min(reach, 1.0) + error
@@ -329,56 +375,59 @@ def _to_child(
     pool: Array,
     joints: TransportJoints,
     i: int,
-    a: int,
+    motion: Rows,
     out: int,
     weights: Array,
     table: IntArray,
 ) -> None:
-    """Enclose motion a of the frame below in the frame of joint i, as in `motion_transport`.
+    """Enclose a motion of the frame below in the frame of joint i, as in `motion_transport`.
 
-    `out` may be a.
+    `out` may be the motion.
     """
     joint, kind = joints.geometry[i], joints.kind[i]
-    work = _work(pool, len(joints.parent))
+    work, a, since = _work(pool, len(joints.parent)), motion.first, motion.since
     for r in range(MOTION):
-        clear(pool, work + r)
-    add_linear(pool, joint[INTO, 0], joint[INTO, 1], a, work)
-    add_linear(pool, joint[LEVER, 0], joint[LEVER, 1], a + 3, work)
-    add_linear(pool, joint[INTO, 0], joint[INTO, 1], a + 3, work + 3)
-    for r in range(MOTION):
-        clear(pool, out + r)
+        clear_row(pool, work + r, since, table)
+    add_ball_linear(pool, joint[INTO], a, work, since, table)
+    add_ball_linear(pool, joint[LEVER], a + 3, work, since, table)
+    add_ball_linear(pool, joint[INTO], a + 3, work + 3, since, table)
     if kind == PRISMATIC:
         for r in range(MOTION):
             copy(pool, work + r, out + r)
-        clear_vector(pool, work)
-        add_linear(pool, joint[CROSS_AXIS, 0], joint[CROSS_AXIS, 1], out + 3, work)
         for r in range(3):
-            add_ball_product(pool, POSITION, work + r, 1.0, out + r, weights, table)
+            clear_row(pool, work + r, since, table)
+        add_ball_linear(pool, joint[CROSS_AXIS], out + 3, work, since, table)
+        for r in range(3):
+            add_ball_product(pool, POSITION, work + r, 1.0, out + r, since, weights, table)
         return
     for r in range(0, MOTION, 3):
         if kind == ALIGNED:
-            _turn_about_z(pool, work + r, out + r, weights, table)
+            _turn_about_z(pool, work + r, out + r, since, weights, table)
         else:
-            _turn_about_z(pool, work + r, work + 6 + r, weights, table)
-            add_linear(pool, joint[BACK, 0], joint[BACK, 1], work + 6 + r, out + r)
+            _turn_about_z(pool, work + r, work + 6 + r, since, weights, table)
+            for row in range(3):
+                clear_row(pool, out + r + row, since, table)
+            add_ball_linear(pool, joint[BACK], work + 6 + r, out + r, since, table)
 
 
 @jit
-def _turn_about_z(pool: Array, a: int, out: int, weights: Array, table: IntArray) -> None:
+def _turn_about_z(
+    pool: Array, a: int, out: int, since: int, weights: Array, table: IntArray
+) -> None:
     """Enclose Rz' a, which is not `out`."""
-    clear(pool, out)
-    clear(pool, out + 1)
+    clear_row(pool, out, since, table)
+    clear_row(pool, out + 1, since, table)
     copy(pool, a + 2, out + 2)
     for r in range(2):
-        add_ball_product(pool, COSINE, a + r, 1.0, out + r, weights, table)
-    add_ball_product(pool, SINE, a + 1, 1.0, out, weights, table)
-    add_ball_product(pool, SINE, a, -1.0, out + 1, weights, table)
+        add_ball_product(pool, COSINE, a + r, 1.0, out + r, since, weights, table)
+    add_ball_product(pool, SINE, a + 1, 1.0, out, since, weights, table)
+    add_ball_product(pool, SINE, a, -1.0, out + 1, since, weights, table)
 
 
 @part_jit
-def _set_momentum(pool: Array, body: Array, motion: int, out: int) -> None:
+def _set_momentum(pool: Array, body: Array, motion: Rows, out: int, table: IntArray) -> None:
     """Set out to I v: force m l + w x mc, moment mc x l + I w; sums of at most five products."""
-    last = pool.shape[1] - 1
+    last, since = pool.shape[1] - 1, motion.since
     m, x, y, z, about = body[0], body[1], body[2], body[3], body[4:]
     matrix = (
         (m, 0.0, 0.0, 0.0, z, -y),
@@ -389,15 +438,16 @@ def _set_momentum(pool: Array, body: Array, motion: int, out: int) -> None:
         (-y, x, 0.0, about[3], about[4], about[5]),
     )
     for r in range(MOTION):
-        clear(pool, out + r)
+        clear_row(pool, out + r, since, table)
     for c in range(MOTION):
-        size = norm(pool, motion + c, 0, last)
+        size = row_norm(pool, motion.first + c, since, table)
+        slack = pool[motion.first + c, last] + 8.0 * EPS * size
         for r in range(MOTION):
             factor = matrix[r][c]
             if factor != 0.0:
-                for i in range(last):
-                    pool[out + r, i] += factor * pool[motion + c, i]
-                slack = pool[motion + c, last] + 8.0 * EPS * size
+                for e in range(table[0] + 1):
+                    for i in range(first_of(table, since, e), table[3 + e]):
+                        pool[out + r, i] += factor * pool[motion.first + c, i]
                 pool[out + r, last] += abs(factor) * slack
     for r in range(MOTION):
         pool[out + r, last] = rounded_up(pool[out + r, last], last)

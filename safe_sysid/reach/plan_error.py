@@ -42,7 +42,7 @@ from safe_sysid.reach.plan_inertia import (
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.tracking_error import TrackingError, bounded_by_inertia, check_joints
 from safe_sysid.sets.elementary import sqrt
-from safe_sysid.sets.ellipsoids import contains, factor, sum_of
+from safe_sysid.sets.ellipsoids import contains, factor, sum_of, upper_factor
 from safe_sysid.sets.interval import EPS, Interval
 from safe_sysid.sets.monomials import LARGEST_COUNT
 from safe_sysid.track.gains import Gains
@@ -270,7 +270,7 @@ def _gap_over(along: _Along, P: Array) -> Array:
     inverse = np.linalg.inv(P)
     sizes = [np.sqrt(np.abs((inverse * part).sum(axis=(1, 2)))) for part in (P, way, rest)]
     sizes = [np.where(size > 1e-12, size, 1e-12) for size in sizes]
-    G = factor(sum_of([P, way, rest], sizes))
+    G = upper_factor(sum_of([P, way, rest], sizes))
     if not np.all(np.isfinite(G)):
         return np.full(len(P), np.inf)
     return largest_gap(congruence(along.arm, Ellipsoids(steps.center, G, along.X), along.degree))

@@ -36,7 +36,7 @@ from safe_sysid.reach.congruent_inertia import (
     congruence_into,
 )
 from safe_sysid.reach.motion_transport import TransportJoints, kernel_joints
-from safe_sysid.sets.ball_polynomials import ball_weights
+from safe_sysid.sets.ball_polynomials import ball_table, ball_weights
 from safe_sysid.sets.elementary import sqrt
 from safe_sysid.sets.interval import EPS, TINY, Interval
 from safe_sysid.sets.lanes import LANES
@@ -77,7 +77,7 @@ def congruence(arm: ArmInertia, sets: Ellipsoids, degree: int) -> Congruence:
         arm.bodies,
         arm.joints,
         ball_weights(table),
-        table.kernel,
+        ball_table(table),
         found,
         together=LANES,
     )

@@ -11,13 +11,16 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.reach.joint_reach import JointReach, Q
-from safe_sysid.sets.ellipsoids import factor, sum_of
+from safe_sysid.sets.ellipsoids import sum_of, upper_factor
 
 UP = 1.0 + 1e-9
 
 
 def position_ellipsoids(reach: JointReach) -> tuple[Array, Array]:
-    """Return q_c (T, n) and G (T, n, n) with every position in q_c + G z, |z| <= 1."""
+    """Return q_c (T, n) and G (T, n, n) with every position in q_c + G z, |z| <= 1.
+
+    G is upper triangular, for which `congruent_inertia` has the least to do.
+    """
     rows, count = reach.rows[Q], reach.monomials.count
     n = rows.shape[1]
     box = (np.abs(rows[..., 1:count]).sum(axis=-1) + rows[..., -1]) * UP + 1e-12
@@ -31,4 +34,4 @@ def position_ellipsoids(reach: JointReach) -> tuple[Array, Array]:
         return rows[..., 0], np.sqrt(around)
     inverse = np.linalg.inv(np.sum(shapes, axis=0))
     sizes = [np.sqrt(np.maximum(np.einsum('tij,tji->t', inverse, P), 1e-12)) for P in shapes]
-    return rows[..., 0], factor(sum_of(shapes, sizes))
+    return rows[..., 0], upper_factor(sum_of(shapes, sizes))

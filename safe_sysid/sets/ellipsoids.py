@@ -39,6 +39,11 @@ def factor(P: Array) -> Array:
         return np.full_like(wide, np.nan)
 
 
+def upper_factor(P: Array) -> Array:
+    """Upper triangular U with U U' >= P, (..., n, n); NaN where P is not finite or none."""
+    return np.asarray(factor(P[..., ::-1, ::-1])[..., ::-1, ::-1])
+
+
 def contains(outer: Array, inner: Array) -> bool:
     """Whether outer >= inner is proven, for all pairs of shapes (S, n, n)."""
     return all(is_inside(outer[s], inner[s]) for s in range(len(outer)))

@@ -10,6 +10,7 @@ from tiers import slow_after
 from safe_sysid.model.parameters import ratio_bounds
 from safe_sysid.reach.congruent_inertia import Ellipsoids
 from safe_sysid.reach.plan_inertia import arm_inertia, congruence, inverse_factors, largest_gap
+from safe_sysid.sets.ellipsoids import upper_factor
 from safe_sysid.simulate.random_arm import random_tree
 
 FLOATS = 1e-9  # of the sampled eigenvalues themselves
@@ -140,6 +141,30 @@ def test_a_step_is_bounded_as_without_the_others(serial, rng):
         alone = congruence(arm, Ellipsoids(center[own], G[own], X[own]), 2)
         for of_all, of_one in zip(together, alone, strict=True):
             np.testing.assert_allclose(of_all[own], of_one, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize('n', [4, 6])
+def test_any_axes_of_an_ellipsoid_give_the_same_bound(n, rng):
+    """Upper triangular ones cost the least; nothing depends on them."""
+    for degree in (1, 2, 3):
+        case = Case(rng, n, 0.05, degree=degree)
+        P = case.sets.G @ np.swapaxes(case.sets.G, 1, 2)
+        turn = np.linalg.qr(rng.normal(size=(n, n)))[0]
+        for G in (upper_factor(P), case.sets.G @ turn):
+            gap = largest_gap(congruence(case.arm, case.sets._replace(G=G), degree))
+            np.testing.assert_allclose(gap, case.gap, rtol=1e-6)
+
+
+def test_any_factor_and_any_axes_are_bounded(rng):
+    """X and G need not be triangular, and joints may stand still in them."""
+    for _ in range(6):
+        case = Case(rng, 4, 0.05)
+        X = case.sets.X.copy()
+        turn = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+        G = case.sets.G * (rng.random((4, 4)) < 0.6)
+        case.sets = case.sets._replace(G=G, X=turn @ X)
+        found = congruence(case.arm, case.sets, 2)
+        assert np.all(case.sampled(rng) <= largest_gap(found) + FLOATS)
 
 
 def test_more_is_known_of_less(rng):

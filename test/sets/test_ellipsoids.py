@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import BoundError
-from safe_sysid.sets.ellipsoids import contains, factor, is_inside, sum_of, widened
+from safe_sysid.sets.ellipsoids import contains, factor, is_inside, sum_of, upper_factor, widened
 
 
 def shape(rng, n, spread=3.0):
@@ -33,7 +33,8 @@ def is_not_negative(matrix):
     return True
 
 
-def test_factors_give_at_least_their_shape(rng):
+@pytest.mark.parametrize('factor', [factor, upper_factor])
+def test_factors_give_at_least_their_shape(factor, rng):
     for n in (1, 2, 5, 12):
         for _ in range(10):
             P = shape(rng, n)
@@ -91,7 +92,14 @@ def test_nothing_may_be_added_without_a_size(rng):
     assert sum_of([P, nothing], [np.ones(1), np.zeros(1)]) == pytest.approx(P)
 
 
+def test_a_factor_is_triangular(rng):
+    P = shape(rng, 4)
+    assert np.array_equal(factor(P), np.tril(factor(P)))
+    assert np.array_equal(upper_factor(P), np.triu(upper_factor(P)))
+
+
 def test_a_shape_that_is_none_has_no_factor():
     assert np.all(np.isnan(factor(-np.eye(2))))
+    assert np.all(np.isnan(upper_factor(-np.eye(2))))
     with pytest.raises(BoundError, match='65 dimensions; 64 are allowed'):
         widened(np.eye(65))
