@@ -23,7 +23,7 @@ from safe_sysid.model.collision.sphere_cover import Shapes
 from safe_sysid.reach.forward_occupancy import Occupancy
 from safe_sysid.sets.compiled import jit, part_jit
 from safe_sysid.sets.interval import EPS
-from safe_sysid.sets.lanes import LANES, lane_pool
+from safe_sysid.sets.lanes import LANES, lane_columns, lane_pool
 from safe_sysid.sets.steps import Steps, over_steps
 
 # Rows; fewer take a millisecond at most, in which waiting for a second thread that other work
@@ -123,12 +123,9 @@ def points_at(
     (M, d) of the monomials at x.
     """
     values, gradients = polynomials
-    M, d = gradients.shape
-    columns = np.zeros((M, d // LANES * LANES + LANES))
-    columns[:, 0], columns[:, 1 : 1 + d] = values, gradients
-    columns = np.ascontiguousarray(columns.reshape(M, -1, LANES).swapaxes(0, 1))
+    columns = lane_columns(np.column_stack([values, gradients]))
     center = np.empty((*rho.shape, 3))
-    slope = np.empty((*rho.shape, 3, d))
+    slope = np.empty((*rho.shape, 3, gradients.shape[1]))
     _evaluate(occupancy.rows, rows.used, columns, center, slope)
     return Points(center, rho, slope)
 
@@ -212,8 +209,8 @@ def _capsule_clearance(
     rho += max(points.rho[t, second], points.rho[t, second + half])
     radii = shapes.capsule_radius[first] + shapes.capsule_radius[second]
     _set_slope(points.slope, (t, second), u, normal, slope)
-    for v in range(len(slope)):
-        for i in range(3):
+    for i in range(3):
+        for v in range(len(slope)):
             near = points.slope[t, first, i, v]
             far = points.slope[t, first + half, i, v]
             slope[v] -= normal[i] * ((1.0 - s) * near + s * far)
@@ -227,9 +224,9 @@ def _set_slope(
     """Set slope to how a mixture of a capsule's end points moves in a direction."""
     t, a = place
     b = a + slopes.shape[1] // 2
-    for v in range(len(slope)):
-        slope[v] = 0.0
-        for i in range(3):
+    slope[:] = 0.0
+    for i in range(3):
+        for v in range(len(slope)):
             mixed = (1.0 - s) * slopes[t, a, i, v] + s * slopes[t, b, i, v]
             slope[v] += direction[i] * mixed
 

@@ -7,6 +7,7 @@ import numpy as np
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.interval import EPS, Interval
+from safe_sysid.sets.lanes import LANES, lane_columns, lane_pool
 
 UPPER, LOWER = 1, -1  # which limit a row is about
 
@@ -36,7 +37,8 @@ def torque_margins(
     `monomials` their values (M,) and gradients (M, d) at x.
     """
     values, jacobian = np.empty(len(rows)), np.empty((len(rows), monomials[1].shape[1]))
-    _torque_margins(rows, reach[0], reach[1], limit, monomials[0], monomials[1], values, jacobian)
+    gradients = lane_columns(monomials[1])
+    _torque_margins(rows, reach[0], reach[1], limit, monomials[0], gradients, values, jacobian)
     return values, jacobian
 
 
@@ -51,14 +53,23 @@ def _torque_margins(
     values: Array,
     jacobian: Array,
 ) -> None:
+    """Gradients are `lane_columns`; sums of even and odd terms keep the adders busy."""
+    blocks, d = len(gradients), jacobian.shape[1]
+    slopes = np.empty((1, blocks, LANES))
+    column, slope = lane_pool(gradients), lane_pool(slopes)
     for i in range(len(rows)):
         t, j, side = rows[i, 0], rows[i, 1], rows[i, 2]
         values[i] = _margin(models[t, j], radius[t, j], limit[j], side, monomials)
-        for v in range(gradients.shape[1]):
-            slope = 0.0
-            for m in range(len(monomials)):
-                slope += models[t, j, m] * gradients[m, v]
-            jacobian[i, v] = -side * slope
+        for b in range(blocks):
+            even, odd = models[t, j, 0] * column[b, 0], 0.0
+            for m in range(1, len(monomials) - 1, 2):
+                odd += models[t, j, m] * column[b, m]
+                even += models[t, j, m + 1] * column[b, m + 1]
+            if len(monomials) % 2 == 0:
+                odd += models[t, j, len(monomials) - 1] * column[b, len(monomials) - 1]
+            slope[0, b] = even + odd
+        for v in range(d):
+            jacobian[i, v] = -side * slopes[0, v // LANES, v % LANES]
 
 
 @jit

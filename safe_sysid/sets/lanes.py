@@ -40,6 +40,7 @@ from numba.extending import (
     models,
     register_model,
 )
+import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.sets.compiled import jit
@@ -49,6 +50,14 @@ OTHER_LANES = 'a pool of lanes is made of an array with another number of lanes'
 NUMBER = 8  # bytes, at a multiple of which lanes begin
 VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 MASK = ir.VectorType(ir.IntType(1), LANES)
+
+
+def lane_columns(matrix: Array) -> Array:
+    """Copy of (M, d) as (blocks, M, LANES), LANES columns side by side; zeros fill the last."""
+    M, d = matrix.shape
+    columns = np.zeros((M, -(-d // LANES) * LANES))
+    columns[:, :d] = matrix
+    return np.ascontiguousarray(columns.reshape(M, -1, LANES).swapaxes(0, 1))
 
 
 class LanesType(types.Type):
