@@ -9,7 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
+from safe_sysid.bench.experiments.chains import (
+    gains_of,
+    kinova_chain,
+    range_of,
+    start_of,
+)
 from safe_sysid.bench.experiments.kinova_dumbbell import kinova_prior
+from safe_sysid.bench.experiments.planning import bare_estimate
 from safe_sysid.bench.experiments.reach import (
     DURATION,
     KINOVA_RANGE,
@@ -137,7 +144,7 @@ def _kinova(degree: int, intervals: int, obstacles: Obstacles, wider: float = 1.
     model = kinova_with_dumbbell()
     curve = Bezier(START, np.zeros(7), np.zeros(7), DURATION)
     horizon = Horizon(curve, np.full(7, MOVE), wider * KINOVA_RANGE, intervals, degree)
-    return _Case(model, kinova_prior(model), horizon, _gains(7), obstacles)
+    return _Case(model, kinova_prior(model), horizon, gains_of(7), obstacles)
 
 
 def _random(rng: np.random.Generator, n: int, degree: int, intervals: int) -> _Case:
@@ -145,20 +152,15 @@ def _random(rng: np.random.Generator, n: int, degree: int, intervals: int) -> _C
     model = random_arm(rng, n)
     bounds = ParameterEstimate(model.layout, model.theta, ratio_bounds(model.theta, 0.05))
     horizon = random_horizon(rng, n, 0.2, degree, intervals)
-    return _Case(model, bounds, horizon, _gains(n), NO_OBSTACLES)
+    return _Case(model, bounds, horizon, gains_of(n), NO_OBSTACLES)
 
 
-def _chain(rng: np.random.Generator, n: int) -> _Case:
-    """Any arm without branches."""
-    while True:
-        case = _random(rng, n, 2, 128)
-        if np.array_equal(case.model.tree.parent, np.arange(n) - 1):
-            return case
-
-
-def _gains(n: int) -> Gains:
-    """Return the published ones."""
-    return Gains(np.full(n, 5.0), V_M=0.02, alpha=25.0)
+def _chain(n: int) -> _Case:
+    """Return the published ranges of an arm of n joints about a motion from rest."""
+    model = kinova_chain(n)
+    curve = Bezier(start_of(n), np.zeros(n), np.zeros(n), DURATION)
+    horizon = Horizon(curve, np.full(n, MOVE), range_of(n), 128, 2)
+    return _Case(model, bare_estimate(model), horizon, gains_of(n), NO_OBSTACLES)
 
 
 def _escapes(seed: int, samples: int, progress: Progress) -> dict[str, object]:
@@ -262,11 +264,11 @@ def _occupancy_radius() -> dict[str, float]:
 def _scaling(
     settings: BenchSettings, repeats: int, progress: Progress
 ) -> dict[str, list[dict[str, float]]]:
-    """Return times against joints (random arms), time intervals and obstacles (Kinova)."""
+    """Return times against joints, time intervals and obstacles, of a Kinova."""
     quick = settings.quick
     rng = np.random.default_rng([settings.seed, 2])
     cases = {
-        'joints': {n: _chain(rng, n) for n in (FEW_JOINTS if quick else JOINTS)},
+        'joints': {n: _chain(n) for n in (FEW_JOINTS if quick else JOINTS)},
         'intervals': {T: _kinova(2, T, random_obstacles(rng, OBSTACLES)) for T in INTERVALS},
         'obstacles': {
             o: _kinova(2, 128, random_obstacles(rng, o))

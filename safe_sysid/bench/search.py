@@ -10,15 +10,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 import os
 from pathlib import Path
+import time
 
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.bench.experiments.planning import at_rest, boxes_beside, random_start
+from safe_sysid.bench.experiments.chains import gains_of, kinova_chain, start_of
+from safe_sysid.bench.experiments.planning import (
+    at_rest,
+    bare_estimate,
+    boxes_beside,
+    random_start,
+)
 from safe_sysid.bench.experiments.reach import kinova_with_dumbbell
 from safe_sysid.bench.search_cases import BOXES, STRONG, SWITCH
 from safe_sysid.bench.search_cases import settings as arms
 from safe_sysid.bench.settings import BenchSettings, Progress
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.plan.aims import Excite
 from safe_sysid.plan.result import SearchFinding
 from safe_sysid.plan.search.best_plan import Budget, SearchSettings, search
@@ -36,6 +44,8 @@ WAYS = {
     'ipopt': replace(WHOLE, candidates=0, nearby=0, rounds=6),
 }
 SETTINGS = ('bare', STRONG)  # of `search_cases`
+JOINTS = (7, 12)  # of chains whose searches are compared
+AROUND = 0.3  # [rad] of where chains begin
 AT = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.8, 1.2, 2.0, 4.0)  # [s]
 
 
@@ -62,8 +72,13 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
         still.append(start.still)
         for way, finding in every.items():
             found[way].append(finding)
+    seconds = {n: _seconds(settings.seed, n, count, progress) for n in JOINTS}
+    by_joints = {
+        'cpu_s_by_joints': seconds,
+        'cpu_of_12_to_7_joints': seconds[JOINTS[-1]] / seconds[JOINTS[0]],
+    }
     if not still:
-        return {'starts': count, 'searched': 0, 'load': load}
+        return {'starts': count, 'searched': 0, **by_joints, 'load': load}
     reached = {way: _reached(findings, np.array(still)) for way, findings in found.items()}
     if settings.plots is not None:
         _plot(settings.plots, reached)
@@ -84,6 +99,7 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
             way: float(np.mean([_is_best(found, way, i) for i in range(len(still))]))
             for way in WAYS
         },
+        **by_joints,
         'load': load,
     }
 
@@ -99,6 +115,21 @@ def _start(seed: int, number: int) -> _Start:
     rest = np.zeros(arm.model.n)
     unit = replace(problem.horizon, k_center=rest, k_range=rest + 1.0)
     return _Start(problem, aim, aim.cost(unit).value(rest))
+
+
+def _seconds(seed: int, n: int, count: int, progress: Progress) -> float:
+    """Median processor time of whole searches from rest, of a chain of n joints [s]."""
+    model = kinova_chain(n)
+    bounds = bare_estimate(model)
+    aim, spent = Excite(model, bounds, SWITCH), []
+    for number in range(1 + count):
+        progress(f'{n} joints: start {number} of {count}')
+        q = start_of(n) + np.random.default_rng([seed, n, number]).uniform(-AROUND, AROUND, n)
+        problem = replace(at_rest(model, bounds, q, NO_OBSTACLES), gains=gains_of(n))
+        begin = time.process_time()
+        search(problem, aim, Budget.of(NO_CLOCK), WHOLE, number)
+        spent.append(time.process_time() - begin)
+    return float(np.median(spent[1:]))  # the first one may load kernels
 
 
 def _found(start: _Start, chosen: SearchSettings, seed: int) -> SearchFinding:

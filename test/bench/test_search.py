@@ -18,6 +18,8 @@ def test_the_promised_figures_are_there(tmp_path):
     for costs in figures['cost_below_standing_still'].values():
         assert np.all(np.diff(costs) <= 0.0)
         assert costs[-1] <= 1e-9
+    assert figures['cpu_s_by_joints'].keys() == {7, 12}
+    assert figures['cpu_of_12_to_7_joints'] > 0.0
     assert [path.name for path in tmp_path.iterdir()] == ['search_cost.svg']
 
 
