@@ -55,32 +55,32 @@ def whole_range(occupancy: Occupancy) -> Points:
     return Points(center, rho, np.zeros((*center.shape, 0)))
 
 
-def clearance_rows(
-    points: Points, shapes: Shapes, obstacles: PackedObstacles, which: IntArray | None = None
-) -> ClearanceRows:
-    """All clearances that there are; `which` obstacles are looked at, None: all."""
-    intervals = len(points.center)
-    which = np.arange(len(obstacles.place)) if which is None else which
+def clearance_rows(points: Points, shapes: Shapes, obstacles: PackedObstacles) -> ClearanceRows:
+    """All clearances that there are."""
     t, sphere, o = np.meshgrid(
-        np.arange(intervals),
+        np.arange(len(points.center)),
         np.arange(len(shapes.sphere_capsule)),
-        which,
+        np.arange(len(obstacles.place)),
         indexing='ij',
     )
     obstacle = np.stack([t.ravel(), sphere.ravel(), o.ravel()], axis=1)
-    times, pair = np.meshgrid(np.arange(intervals), np.arange(len(shapes.pairs)), indexing='ij')
-    return _rows(points, shapes, obstacle, np.stack([times.ravel(), pair.ravel()], axis=1))
+    return _rows(points, shapes, obstacle, _every_pair(points, shapes))
 
 
 def undecided_rows(
-    points: Points, shapes: Shapes, obstacles: PackedObstacles, which: IntArray | None = None
+    points: Points, shapes: Shapes, obstacles: PackedObstacles, near: IntArray
 ) -> ClearanceRows:
-    """Return the clearances that are not positive for all k anyway."""
-    every = clearance_rows(points, shapes, obstacles, which)
+    """Return rows of obstacles (R, 3), and pairs that are not apart for all k anyway."""
+    every = _rows(points, shapes, near[:0], _every_pair(points, shapes))
     values, _ = clearances(points, shapes, obstacles, every)
-    open_ = ~(values > 0.0)
-    count = len(every.obstacle)
-    return _rows(points, shapes, every.obstacle[open_[:count]], every.capsule[open_[count:]])
+    return _rows(points, shapes, near, every.capsule[~(values > 0.0)])
+
+
+def _every_pair(points: Points, shapes: Shapes) -> IntArray:
+    """Time intervals and pairs of capsules, (R', 2)."""
+    steps, pairs = np.arange(len(points.center)), np.arange(len(shapes.pairs))
+    t, pair = np.meshgrid(steps, pairs, indexing='ij')
+    return np.stack([t.ravel(), pair.ravel()], axis=1)
 
 
 def _rows(points: Points, shapes: Shapes, obstacle: IntArray, capsule: IntArray) -> ClearanceRows:

@@ -27,7 +27,6 @@ from safe_sysid.reach.clearance import (
     clearance_rows,
     clearances,
     points_at,
-    undecided_rows,
     whole_range,
 )
 from safe_sysid.reach.error_balls import ErrorSet
@@ -102,8 +101,7 @@ class ReachableSet:
         rows = undecided_torque_rows(torque.bound(), model.limits.torque)
         points, shapes = whole_range(occupancy), sphere_cover(model.capsules)
         arm = EnclosedArm.of(points, shapes)
-        meeting = arm.meeting(problem.obstacles, problem.horizon.time)
-        clearance = undecided_rows(points, shapes, problem.packed_obstacles, meeting)
+        clearance = arm.undecided(problem.obstacles, problem.horizon.time)
         return ReachableSet(
             problem, error, errors, joints, torque, occupancy, rows, clearance, law
         )

@@ -14,6 +14,7 @@ from safe_sysid.bench.experiments.reach import (
     random_obstacles,
     sample_motion,
 )
+from safe_sysid.model.collision.enclosing_boxes import extents
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.collision.sphere_cover import Shapes, sphere_cover
 from safe_sysid.reach.clearance import (
@@ -21,12 +22,12 @@ from safe_sysid.reach.clearance import (
     clearance_rows,
     clearances,
     points_at,
-    undecided_rows,
     whole_range,
 )
 from safe_sysid.reach.error_balls import ErrorSet
 from safe_sysid.reach.forward_occupancy import ball_radius, forward_occupancy, without_error
 from safe_sysid.reach.joint_reach import Horizon, joint_reach
+from safe_sysid.reach.nearest_obstacle import EnclosedArm
 from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.sets.box import Box
 
@@ -65,6 +66,23 @@ class Case:
 def kinova_case(rng, intervals=32):
     obstacles = random_obstacles(rng, 4)
     return Case(rng, kinova_with_dumbbell(), KINOVA_RANGE, obstacles, intervals)
+
+
+def undecided(case):
+    arm = EnclosedArm.of(case.points, case.shapes)
+    return arm.undecided(case.obstacles, case.horizon.time)
+
+
+def may_meet(case):
+    """Whether the box about a sphere, for all k, overlaps that about an obstacle, for each row."""
+    t, sphere, o = case.rows.obstacle.T
+    a, s = case.shapes.sphere_capsule[sphere], case.shapes.sphere_weight[sphere][:, None]
+    b, points = a + case.points.rho.shape[1] // 2, case.points
+    center = (1.0 - s) * points.center[t, a] + s * points.center[t, b]
+    rho = (1.0 - s[:, 0]) * points.rho[t, a] + s[:, 0] * points.rho[t, b]
+    size = (case.shapes.sphere_radius[sphere] + rho)[:, None]
+    around = extents(case.obstacles.shapes)[o]
+    return np.all((center - size <= around[:, 1]) & (center + size >= around[:, 0]), axis=1)
 
 
 def motion(rng, case, count):
@@ -148,7 +166,7 @@ def test_samples_find_what_is_forgotten(rng, forgotten):
 
 def test_rows_that_are_left_out_hold_for_every_k(rng):
     case = kinova_case(rng)
-    kept = undecided_rows(case.points, case.shapes, case.obstacles.packed)
+    kept = undecided(case)
     assert 0 < len(kept.obstacle) < len(case.rows.obstacle)
     names = {tuple(row) for row in kept.obstacle.tolist()}
     left_out = np.array([tuple(row) not in names for row in case.rows.obstacle.tolist()])
@@ -157,13 +175,40 @@ def test_rows_that_are_left_out_hold_for_every_k(rng):
     for x in (*rng.uniform(-1, 1, (20, 7)), *rng.choice([-1.0, 1.0], (40, 7))):
         values, _ = case.at(x)
         count = len(case.rows.obstacle)
-        assert np.all(values[:count][left_out] > 0.0)
+        assert np.all(values[:count][left_out & may_meet(case)] > 0.0)
         assert np.all(values[count:][left_out_pair] > 0.0)
+
+
+def test_rows_are_those_that_are_not_positive_for_the_whole_range(rng):
+    """What boxes about the arm leave out would be left out one by one."""
+    model = kinova_with_dumbbell()
+    for count in (1, 12, 40):
+        case = Case(rng, model, KINOVA_RANGE, random_obstacles(rng, count, 0.9), intervals=21)
+        kept, obstacles = undecided(case), len(case.rows.obstacle)
+        values, _ = clearances(case.points, case.shapes, case.obstacles.packed, case.rows)
+        undecided_ones = ~(values[:obstacles] > 0.0)
+        needed = case.rows.obstacle[undecided_ones & may_meet(case)]
+        allowed = {tuple(row) for row in case.rows.obstacle[undecided_ones].tolist()}
+        found = {tuple(row) for row in kept.obstacle.tolist()}
+        assert {tuple(row) for row in needed.tolist()} <= found <= allowed
+        assert len(found) == len(kept.obstacle)
+        assert np.all(np.diff(kept.obstacle[:, 0]) >= 0)
+        assert np.array_equal(kept.capsule, case.rows.capsule[~(values[obstacles:] > 0.0)])
+
+
+def test_what_is_not_known_may_be_anywhere(rng):
+    case = Case(rng, kinova_with_dumbbell(), KINOVA_RANGE, random_obstacles(rng, 3, 5.0))
+    assert not len(undecided(case).obstacle)
+    case.points.center[7, 2] = np.nan
+    steps = set(undecided(case).obstacle[:, 0].tolist())
+    assert steps == {7}
+    arm = EnclosedArm.of(case.points, case.shapes)
+    assert arm.nearest(case.obstacles, case.horizon.time, 0).clearance == -np.inf
 
 
 def test_kept_rows_have_the_values_they_have_among_all(rng):
     case = kinova_case(rng)
-    kept = undecided_rows(case.points, case.shapes, case.obstacles.packed)
+    kept = undecided(case)
     x = rng.uniform(-1, 1, 7)
     every, few = case.at(x)[0], case.at(x, kept)[0]
     place = {tuple(row): i for i, row in enumerate(case.rows.obstacle.tolist())}

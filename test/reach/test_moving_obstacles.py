@@ -11,7 +11,7 @@ from safe_sysid.model.collision.moving_box import MotionBounds, MovingBox
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.plan.search.pieces import certified
-from safe_sysid.reach.clearance import undecided_rows, whole_range
+from safe_sysid.reach.clearance import clearance_rows, clearances, whole_range
 from safe_sysid.reach.margin import OBSTACLE
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.reach.swept_arm import SweptArm
@@ -145,7 +145,10 @@ def test_what_is_left_out_of_a_search_is_decided_for_all_plans(problem):
     several = replace(among(problem, boxes), horizon=wide)
     sets = ReachableSet.of(several)
     points, packed = whole_range(sets.occupancy), several.packed_obstacles
-    every = undecided_rows(points, sets.shapes, packed)
-    kept = set(np.unique(every.obstacle[:, 2]))
-    assert 0 < len(kept) < len(boxes)
-    np.testing.assert_array_equal(sets.clearance_rows.obstacle, every.obstacle)
+    every = clearance_rows(points, sets.shapes, packed)
+    values, _ = clearances(points, sets.shapes, packed, every)
+    expected = every.obstacle[~(values[: len(every.obstacle)] > 0.0)]
+    assert 0 < len(set(expected[:, 2].tolist())) < len(boxes)
+    kept = {tuple(row) for row in sets.clearance_rows.obstacle.tolist()}
+    assert kept <= {tuple(row) for row in expected.tolist()}
+    assert {o for _, _, o in kept} == set(expected[:, 2].tolist())
