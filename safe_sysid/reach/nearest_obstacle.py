@@ -4,7 +4,7 @@ In each time step the box about all spheres of a capsule is compared with that a
 and only pairs that may be nearer than what is looked for are evaluated, exactly as rows of
 clearances are; before that the box about a few time steps is. What is left out is at least as far
 away; boxes are rounded outward by more than their few operations can be off. What is not known
-(NaN) is everywhere.
+(NaN, infinite) is everywhere.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _enclose(points: Points, shapes: Shapes, first_sphere: IntArray, boxes: Arra
                     size = radius + OUTWARD * (abs(x) + radius)
                     boxes[t, c, 0, i] = min(boxes[t, c, 0, i], x - size)
                     boxes[t, c, 1, i] = max(boxes[t, c, 1, i], x + size)
-                    is_known = is_known and not np.isnan(size)
+                    is_known = is_known and abs(x) < np.inf and not np.isnan(radius)
             if not is_known:
                 boxes[t, c, 0], boxes[t, c, 1] = -np.inf, np.inf
 

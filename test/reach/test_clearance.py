@@ -196,10 +196,11 @@ def test_rows_are_those_that_are_not_positive_for_the_whole_range(rng):
         assert np.array_equal(kept.capsule, case.rows.capsule[~(values[obstacles:] > 0.0)])
 
 
-def test_what_is_not_known_may_be_anywhere(rng):
+@pytest.mark.parametrize('unknown', [np.nan, np.inf, -np.inf])
+def test_what_is_not_known_may_be_anywhere(unknown, rng):
     case = Case(rng, kinova_with_dumbbell(), KINOVA_RANGE, random_obstacles(rng, 3, 5.0))
     assert not len(undecided(case).obstacle)
-    case.points.center[7, 2] = np.nan
+    case.points.center[7, 2] = unknown
     steps = set(undecided(case).obstacle[:, 0].tolist())
     assert steps == {7}
     arm = EnclosedArm.of(case.points, case.shapes)
