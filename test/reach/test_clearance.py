@@ -196,6 +196,24 @@ def test_rows_are_those_that_are_not_positive_for_the_whole_range(rng):
         assert np.array_equal(kept.capsule, case.rows.capsule[~(values[obstacles:] > 0.0)])
 
 
+def test_the_nearest_of_many_boxes_is_that_of_all_rows(rng):
+    """From any time step on, also in the middle of those that are looked at together."""
+    several = random_obstacles(rng, 40, 1.8)  # none of which it touches
+    boxes = {
+        name: shape
+        for name, shape in zip(several.names, several.shapes, strict=True)
+        if isinstance(shape, Box)
+    }
+    case = Case(rng, kinova_with_dumbbell(), KINOVA_RANGE, Obstacles.of(boxes), intervals=21)
+    values, _ = clearances(case.points, case.shapes, case.obstacles.packed, case.rows)
+    arm, steps = EnclosedArm.of(case.points, case.shapes), case.rows.obstacle[:, 0]
+    for first in range(21):
+        found = arm.nearest(case.obstacles, case.horizon.time, first)
+        later = values[: len(steps)][steps >= first]
+        assert found.clearance == pytest.approx(later.min(), abs=1e-9)
+        assert found.step >= first
+
+
 @pytest.mark.parametrize('unknown', [np.nan, np.inf, -np.inf])
 def test_what_is_not_known_may_be_anywhere(unknown, rng):
     case = Case(rng, kinova_with_dumbbell(), KINOVA_RANGE, random_obstacles(rng, 3, 5.0))
