@@ -51,7 +51,7 @@ from safe_sysid.track.exact_readings import why_not_exact
 AGAIN = 0.1  # [s] after which a sample that nobody answered is told again
 BURST = 100  # periods at a time while in lockstep nobody has to answer, as the guard brakes
 FEW = 10  # periods at a time once it rests in a fault, so that slow nodes do not fall behind
-CATCH_UP = 200  # periods simulated at most to catch up with the clock
+CATCH_UP = 0.2  # [s] simulated at most to catch up with the clock
 NEARLY = 0.999  # of the bounds of theta_r that a random arm uses
 START = SECOND  # [ns] simulated time of the first sample; 0 means `no time` in ROS
 
@@ -204,7 +204,7 @@ class SimulationBridge(ConfiguredNode):
     def _keep_pace(self) -> None:
         """Simulate up to now, a period at a time."""
         due = (time.monotonic_ns() - self._began) // self._period * self._period
-        if due - self._elapsed > CATCH_UP * self._period:
+        if due - self._elapsed > CATCH_UP * SECOND:
             skipped = due - self._elapsed - self._period
             self._behind += skipped // self._period
             self._began += skipped

@@ -5,6 +5,9 @@ What the failsafe matrix (`test/ros/failsafe`) says in a word is looked at close
 One loop for all: every test begins with an arm in motion and ends with one that moves again.
 """
 
+import signal
+import time
+
 import pytest
 from ros.faulty_loop import REST, faulty_loop, recorded
 from sensor_msgs.msg import JointState
@@ -137,6 +140,16 @@ def test_an_arm_beside_its_plan_without_a_fault_is_named_with_the_way_back(loop)
     loop.wait(
         lambda: not loop.figure('controller', 'error beyond V_M'), 'the error is small again'
     )
+
+
+@pytest.mark.slow
+def test_a_simulator_that_was_held_up_does_not_go_on_with_an_old_torque(loop):
+    before, bridge = count(loop, BRIDGE, 'periods given up'), loop.processes[BRIDGE]
+    bridge.send_signal(signal.SIGSTOP)
+    time.sleep(0.5)  # the fault itself: so long a delay, which is less than the guard takes
+    bridge.send_signal(signal.SIGCONT)
+    loop.wait(lambda: count(loop, BRIDGE, 'periods given up') >= before + 40, 'it gives them up')
+    loop.come_back()
 
 
 @pytest.mark.slow
