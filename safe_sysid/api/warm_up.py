@@ -1,4 +1,4 @@
-"""Compile the kernels of plans, loop and excitation before anything has to wait for them.
+"""Compile kernels of plans, loop, recordings and excitation before anything waits for them.
 
 Each process does some of the work that needs them; what it compiles is kept on disk beside the
 package, or in numba's folder of the user. Numba has no other way to compile in parallel.
@@ -19,6 +19,7 @@ from pathlib import Path
 import queue
 import signal
 import sys
+from tempfile import TemporaryDirectory
 import time
 from typing import Any
 
@@ -29,6 +30,7 @@ from safe_sysid.worker import die_with
 
 ARM = 'kinova_gen3'  # kernels are the same for every arm
 SAMPLES = 300  # of a standing arm, which fill a window
+RECORDED = 3.0  # [s] of an arm that moves
 LOOK = 0.2  # [s] between two looks at how far it is
 PACKAGE = Path(__file__).parents[1]
 KERNEL = ('\n@jit\n', '\n@inline_jit\n')  # how a kernel begins
@@ -56,7 +58,9 @@ class WarmUp:
 
 
 def warm_up(progress: Progress | None = None) -> WarmUp:
-    """Compile what the loop, its planner and searches for excitation need, in processes.
+    """Compile what the loop, its planner, recordings and searches for excitation need.
+
+    It is done in processes side by side.
 
     Args:
         progress: called with the share done (0 to 1) and a sentence.
@@ -214,7 +218,18 @@ def _excite() -> None:
     look_at_one(design_problem(model, model, read_settings()))
 
 
-WORK = ((_plan,), (_stand, _bound_along_plan), (_excite,))  # of processes, the last one short
+def _identify() -> None:
+    """Identify what an arm holds from a recording."""
+    from safe_sysid.api.payload import identify_payload
+    from safe_sysid.api.simulated_recording import simulate_recording
+
+    with TemporaryDirectory(prefix='safe_sysid_') as folder:
+        recording = Path(folder) / 'moved.csv'
+        simulate_recording(recording, ARM, motion=RECORDED)
+        identify_payload(recording, ARM)
+
+
+WORK = ((_plan,), (_stand, _bound_along_plan), (_excite, _identify))  # of processes
 
 
 def _folder() -> Path | None:

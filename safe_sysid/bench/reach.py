@@ -16,7 +16,7 @@ from safe_sysid.bench.experiments.chains import (
     start_of,
 )
 from safe_sysid.bench.experiments.kinova_dumbbell import kinova_prior
-from safe_sysid.bench.experiments.planning import bare_estimate
+from safe_sysid.bench.experiments.planning import bare_estimate, boxes_beside
 from safe_sysid.bench.experiments.reach import (
     DURATION,
     KINOVA_RANGE,
@@ -264,16 +264,19 @@ def _occupancy_radius() -> dict[str, float]:
 def _scaling(
     settings: BenchSettings, repeats: int, progress: Progress
 ) -> dict[str, list[dict[str, float]]]:
-    """Return times against joints, time intervals and obstacles, of a Kinova."""
+    """Return times against joints, time intervals and obstacles, of a Kinova.
+
+    Obstacles are anywhere, also where the arm is; `boxes_apart` are a scene that it can stand in.
+    """
     quick = settings.quick
     rng = np.random.default_rng([settings.seed, 2])
+    counts = FEW_OBSTACLES if quick else OBSTACLE_COUNTS
+    model, beside = kinova_with_dumbbell(), np.random.default_rng([settings.seed, 3])
     cases = {
         'joints': {n: _chain(n) for n in (FEW_JOINTS if quick else JOINTS)},
         'intervals': {T: _kinova(2, T, random_obstacles(rng, OBSTACLES)) for T in INTERVALS},
-        'obstacles': {
-            o: _kinova(2, 128, random_obstacles(rng, o))
-            for o in (FEW_OBSTACLES if quick else OBSTACLE_COUNTS)
-        },
+        'obstacles': {o: _kinova(2, 128, random_obstacles(rng, o)) for o in counts},
+        'boxes_apart': {o: _kinova(2, 128, boxes_beside(beside, model, START, o)) for o in counts},
     }
     rows: dict[str, list[dict[str, float]]] = {}
     for name, by_size in cases.items():
@@ -286,15 +289,22 @@ def _scaling(
 
 def _compared(scaling: dict[str, list[dict[str, float]]]) -> dict[str, object]:
     """Return times by joints and obstacles, and how many times as long more of them take."""
-    joints = {int(row['joints']): row for row in scaling['joints']}
-    boxes = {int(row['obstacles']): row for row in scaling['obstacles']}
+    joints, boxes, apart = (
+        {int(row[name]): row for row in scaling[name]}
+        for name in ('joints', 'obstacles', 'boxes_apart')
+    )
     what = ('sets', 'evaluate', 'certify')
     found: dict[str, object] = {
         'certify_ms_by_joints': {n: row['certify_ms'] for n, row in joints.items()},
         'certify_ms_by_boxes': {o: row['certify_ms'] for o, row in boxes.items()},
         'evaluate_ms_by_boxes': {o: row['evaluate_ms'] for o, row in boxes.items()},
     }
-    for name, rows, (few, many) in (('joints', joints, (7, 12)), ('boxes', boxes, (10, 200))):
+    compared = (
+        ('joints', joints, (7, 12)),
+        ('boxes', boxes, (10, 200)),
+        ('boxes_apart', apart, (10, 200)),
+    )
+    for name, rows, (few, many) in compared:
         if few in rows and many in rows:
             found[f'cpu_of_{many}_to_{few}_{name}'] = {
                 each: rows[many][f'{each}_cpu_ms'] / rows[few][f'{each}_cpu_ms'] for each in what

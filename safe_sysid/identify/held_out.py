@@ -103,17 +103,29 @@ def fits(model: RobotModel, known: Interval, part: SmoothLog) -> tuple[Array, Ar
     of the first.
     """
     W = felt_regressor(model, part.q, part.qd, part.qdd)
+    rows, torque = _compressed(W, part.torque)
     weight = np.ones(model.n)
     theta: Array = model.theta
     for _ in range(2):
-        theta = model.theta + _least_squares(*_weighted(W, part.torque - W @ model.theta, weight))
+        theta = model.theta + _least_squares(*_weighted(rows, torque - rows @ model.theta, weight))
         weight = 1.0 / np.maximum(np.std(part.torque - W @ theta, axis=0), 1e-6)
-    return _least_squares_within(*_weighted(W, part.torque, weight), known), theta
+    return _least_squares_within(*_weighted(rows, torque, weight), known), theta
 
 
-def _weighted(W: Array, torque: Array, weight: Array) -> tuple[Array, Array]:
+def _compressed(W: Array, torque: Array) -> tuple[Array, Array]:
+    """Rows of each joint and what they are to give, (n, r, k) and (n, r), turned to be few.
+
+    An orthogonal matrix from the left changes no sum of squares of a joint, whatever its weight.
+    """
+    both = np.concatenate([W, torque[..., None]], axis=-1).transpose(1, 0, 2)
+    R = np.linalg.qr(both, mode='r')
+    return R[..., :-1], R[..., -1]
+
+
+def _weighted(rows: Array, right: Array, weight: Array) -> tuple[Array, Array]:
     """Rows of all joints, and what they are to give."""
-    return (W * weight[:, None]).reshape(-1, W.shape[-1]), (torque * weight).ravel()
+    k = rows.shape[-1]
+    return (rows * weight[:, None, None]).reshape(-1, k), (right * weight[:, None]).ravel()
 
 
 def _least_squares(rows: Array, right: Array) -> Array:

@@ -113,3 +113,35 @@ def test_bounds_along_a_plan_find_their_kernels(begun, before):
     run = [sys.executable, '-c', FIRST_CERTIFICATE, begun]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [before, '[1, 1]']
+
+
+RECORDING = """
+import sys
+from safe_sysid.api import warm_up
+from safe_sysid.api.payload import identify_payload
+from safe_sysid.api.simulated_recording import simulate_recording
+from safe_sysid.identify.last_motion import last_motion
+from safe_sysid.identify.window_sums import add_windows
+from safe_sysid.measure.butterworth import filter_into
+
+def compiled():
+    kernels = last_motion, add_windows, filter_into
+    return [len(kernel.signatures) for kernel in kernels]
+
+print([warm_up._identify in each for each in warm_up.WORK].count(True))
+warm_up._identify()
+print(compiled())
+simulate_recording('held.csv', 'two_link', motion=4.0)
+identify_payload('held.csv', 'two_link')
+print(compiled())
+"""
+
+
+@pytest.mark.slow
+def test_recordings_find_their_kernels(tmp_path):
+    run = [sys.executable, '-c', RECORDING]
+    done = subprocess.run(run, capture_output=True, text=True, check=True, cwd=tmp_path)
+    once, first, then = done.stdout.splitlines()
+    assert once == '1'
+    assert '0' not in first
+    assert then == first

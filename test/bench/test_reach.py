@@ -34,9 +34,11 @@ def test_the_promised_figures_are_there(tmp_path):
     assert all(ratio >= 1.0 for ratio in figures['width_ratio'].values())
     assert figures['occupancy_radius_mm']['plan'] < figures['occupancy_radius_mm']['range']
     assert all(slack > 0.0 for slack in figures['median_slack_torque'].values())
-    assert figures['scaling'].keys() == {'degree', 'joints', 'intervals', 'obstacles'}
+    by = {'degree', 'joints', 'intervals', 'obstacles', 'boxes_apart'}
+    assert figures['scaling'].keys() == by
     assert figures['certify_ms_by_joints'].keys() == {2, 3}
-    assert all(ratio > 0.0 for ratio in figures['cpu_of_200_to_10_boxes'].values())
+    for scene in ('boxes', 'boxes_apart'):
+        assert all(ratio > 0.0 for ratio in figures[f'cpu_of_200_to_10_{scene}'].values())
     assert [row['joints'] for row in figures['scaling']['joints']] == [2, 3]
     assert {path.name for path in tmp_path.iterdir()} == {
         f'reach_{name}.svg' for name in figures['scaling']
