@@ -118,7 +118,7 @@ def _compressed(W: Array, torque: Array) -> tuple[Array, Array]:
     An orthogonal matrix from the left changes no sum of squares of a joint, whatever its weight.
     """
     both = np.concatenate([W, torque[..., None]], axis=-1).transpose(1, 0, 2)
-    R = np.linalg.qr(both, mode='r')
+    R = np.asarray(np.linalg.qr(both, mode='r'))
     return R[..., :-1], R[..., -1]
 
 
