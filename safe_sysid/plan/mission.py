@@ -312,8 +312,10 @@ class Mission:
         try:
             follow, none = self._follow(ahead), None
         except NoRouteError as error:
-            straight = np.stack([ahead.end, np.asarray(self._goal)])
-            follow, none = Follow(Route(straight, self._model.limits.is_continuous), 0.0), error
+            turns = self._model.limits.is_continuous
+            way = shortest_way(ahead.end, np.asarray(self._goal), turns)
+            straight = np.stack([ahead.end, ahead.end + way])
+            follow, none = Follow(Route(straight, turns), 0.0), error
         aim = self._on_the_way.aim(ahead, follow)
         if aim is not follow:
             self._without_progress = self._idle_routes = 0

@@ -14,6 +14,7 @@ from safe_sysid.model.collision.arm_clearance import arm_clearance
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.path.inverse_kinematics import LinkPose, configurations
+from safe_sysid.plan.path.joint_path import FARTHEST
 from safe_sysid.plan.rest_limits import RestLimits
 
 MOST = 4  # configurations of a pose that are tried, one after the other
@@ -42,7 +43,11 @@ def joint_goal(model: RobotModel, positions: Mapping[str, float]) -> Array:
             f'the goal has no {missing}; its joints are {listed(list(positions))}, all of '
             f'{list(names)} are needed'
         )
-    return np.array([positions[name] for name in names], dtype=np.float64)
+    q = np.array([positions[name] for name in names], dtype=np.float64)
+    if (np.abs(q) > FARTHEST).any():
+        j = int(np.abs(q).argmax())
+        raise GoalError(f'the goal has {names[j]} at {q[j]:.4g}; at most {FARTHEST:g} is allowed')
+    return q
 
 
 def refuse_place(model: RobotModel, q: Array, rest: RestLimits | None = None) -> None:

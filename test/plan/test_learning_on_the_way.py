@@ -166,3 +166,21 @@ def test_learning_on_the_way_takes_less_time_than_learning_first():
     assert on_the_way.taught < first.taught
     assert first.truth_outside == on_the_way.truth_outside == 0
     assert max(first.largest_torque, on_the_way.largest_torque) < 1.0
+
+
+def test_where_no_route_is_known_the_way_to_learn_on_is_the_shortest(monkeypatch):
+    """Along turns that lead nowhere there would be far too much to look at."""
+    limits = replace(MODEL.limits, is_continuous=np.array([True, False]))
+    around = LEVEL + np.array([20.0 * np.pi, 0.0])
+    mission, ways = Mission(replace(MODEL, limits=limits), around, SETTINGS), []
+
+    def no_route(_):
+        raise NoRouteError('too little is known')
+
+    def aim(_, follow):
+        ways.append(follow.route.waypoints)
+
+    monkeypatch.setattr(mission, '_follow', no_route)
+    monkeypatch.setattr(mission._on_the_way, 'aim', aim)
+    mission._toward(ahead_of(prior(*RATHER_WIDE)))
+    np.testing.assert_allclose(ways[0], [HANGING, LEVEL], atol=1e-9)

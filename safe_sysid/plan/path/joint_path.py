@@ -24,6 +24,7 @@ LONGEST = 1.5  # [s] of a piece; longer ones are halved until they are shorter
 NEAR = 0.05  # [rad] from the first point, where the arm may stand when it begins
 SAME = 1e-6  # [rad, rad/s] between two states that are the same up to rounding
 SLOW = 0.5  # share of the largest speed at which points without times are left
+FARTHEST = 1e6  # [rad, m] of any position; beyond, floats hardly tell angles apart
 PEAK = 15.0 / 8.0  # of the speed of a quintic from rest to rest, and its mean
 
 
@@ -95,6 +96,7 @@ class JointPath:
         """Return the same with a piece that lasts longer; both its ends have to be at rest."""
         lasts = np.diff(self.times)
         lasts[piece] *= times
+        _check_count(_parts(lasts))
         return replace(self, times=np.concatenate([[0.0], np.cumsum(lasts)]))
 
 
@@ -151,7 +153,9 @@ def _positions(model: RobotModel, points: Points) -> Array:
 
 def _check_limits(model: RobotModel, q: Array) -> None:
     """Say which point is where a joint may not be, before curves lead there."""
-    lower, upper = model.limits.position_lower, model.limits.position_upper
+    limits = model.limits
+    lower = np.maximum(limits.position_lower, -FARTHEST)
+    upper = np.minimum(limits.position_upper, FARTHEST)
     outside = np.argwhere((q < lower) | (q > upper))
     if outside.size:
         i, j = outside[0].tolist()
@@ -171,7 +175,7 @@ def _straight(model: RobotModel, q: Array, start: Array) -> JointPath:
     lasts = (PEAK * np.abs(np.diff(q, axis=0)) / (SLOW * model.limits.velocity)).max(axis=1)
     times = np.concatenate([[0.0], np.cumsum(np.maximum(lasts, 4.0 * BRIEFEST))])
     rest = np.zeros_like(q)
-    _check_count(len(q) - 1)
+    _check_count(_parts(np.diff(times)))
     return JointPath(times, np.stack([q, rest, rest], axis=1), np.arange(len(q) - 1))
 
 
@@ -208,8 +212,8 @@ def _differences(times: Array, qd: Array) -> Array:
 
 def _split(times: Array, states: Array) -> JointPath:
     """Cut pieces that last long; the parts are the same curve."""
+    _check_count(_parts(np.diff(times)))  # before any is made: a time may be as long as one likes
     pieces = np.ceil(np.diff(times) / LONGEST)
-    _check_count(float(pieces.sum()))  # before any is made: a time may be as long as one likes
     new_times, new_states, asked = [times[0]], [states[0]], []
     for i in range(len(times) - 1):
         duration, parts = float(times[i + 1] - times[i]), int(pieces[i])
@@ -226,10 +230,15 @@ def _split(times: Array, states: Array) -> JointPath:
     return JointPath(np.array(new_times), np.stack(new_states), np.array(asked))
 
 
+def _parts(lasts: Array) -> float:
+    """Return how many pieces there would be if none lasted too long."""
+    return float(np.ceil(lasts / LONGEST).sum())
+
+
 def _check_count(pieces: float) -> None:
     if pieces > MOST:
         raise PathError(
-            f'the path has {pieces:.0f} pieces, none of which lasts more than {LONGEST} s; at '
+            f'the path has {pieces:.6g} pieces, none of which lasts more than {LONGEST} s; at '
             f'most {MOST} are allowed'
         )
 

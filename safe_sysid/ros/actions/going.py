@@ -19,6 +19,7 @@ from safe_sysid.ros.messages.request_topics import (
     GIVEN_UP,
     REFUSED,
     TAKEN,
+    WAITING,
 )
 from safe_sysid.track.supervisor import Mode, Signal
 
@@ -35,7 +36,7 @@ class Going:
     ) -> None:
         self._loop, self._stamp, self._tell, self._withdraw = loop, stamp, tell, withdraw
         self._is_taken = self._has_begun = self._is_over = False
-        self._is_told_of = self._is_withdrawn = False
+        self._is_told_of = self._is_withdrawn = self._is_forgotten = False
         self._looks = 0  # since anything came of it
         self._rests_since: int | None = None  # [ns] at the goal
 
@@ -87,7 +88,7 @@ class Going:
         return self._outcome(mode)
 
     def _ask(self) -> Outcome | None:
-        """Tell it until the planner answers."""
+        """Tell it until the planner has heard it, and wait for the answer."""
         if self._loop.figure(ANSWERED) == str(self._stamp):
             stamp, _, reason = self._loop.figure(REFUSED).partition(' ')
             if stamp == str(self._stamp):
@@ -104,8 +105,9 @@ class Going:
         if self._looks > PATIENCE:
             why = 'the planner does not answer; nothing was begun'
             return Outcome(False, why, Why.NOT_BEGUN)
-        self._is_told_of = True
-        self._tell(self._stamp)
+        if str(self._stamp) not in self._loop.figure(WAITING).split():
+            self._is_told_of = True
+            self._tell(self._stamp)
         return None
 
     @property
@@ -156,13 +158,23 @@ class Going:
         return f'another goal, of stamp {leads_to} ns, took its place'
 
     def _come_to_rest(self) -> Outcome | None:
-        """Brake, and see to it that the goal begins nothing later."""
-        if self._loop.mode in (Mode.TASK, *LEARNS):
+        """Brake, and see to it that the goal begins nothing later.
+
+        Where the arm is led to a goal of somebody else by now, that goes on.
+        """
+        answered = self._loop.figure(ANSWERED)
+        self._is_forgotten |= answered == str(self._stamp + 1)
+        has_heard = self._is_taken or self._is_forgotten or answered == str(self._stamp)
+        is_elsewhere = has_heard and self._loop.figure(TAKEN) not in ('', str(self._stamp))
+        if self._loop.mode in (Mode.TASK, *LEARNS) and not is_elsewhere:
             self._loop.ask(Signal.BRAKE)
-        is_answered = self._loop.figure(ANSWERED) == str(self._stamp + 1) or not self._is_told_of
-        if not is_answered:
+        is_done = self._is_forgotten or is_elsewhere or not self._is_told_of
+        if not is_done:
             self._take_away()
         moving = (Mode.TASK, Mode.BRAKING, *LEARNS)
         moves = self._loop.mode in moving or not rests(self._loop)
-        waits = not is_answered and self._looks <= PATIENCE and self._loop.mode not in GONE
-        return None if moves or waits else Outcome(False, 'taken back; at rest')
+        waits = not is_done and self._looks <= PATIENCE and self._loop.mode not in GONE
+        if moves or waits:
+            return None
+        ousted = f'{self._ousted}; ' if is_elsewhere else ''
+        return Outcome(False, f'taken back; {ousted}at rest')

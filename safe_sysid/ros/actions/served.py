@@ -139,6 +139,9 @@ class ServedActions:
         if running.goal.is_cancel_requested:
             running.asked.take_back()
         outcome = running.asked.step()
+        if outcome is None and self._silence.unseen:
+            running.asked.take_back()
+            outcome = running.asked.step() or Outcome(False, self._silence.unseen)
         if outcome is not None:
             self._running = None
             self._end(running, outcome)

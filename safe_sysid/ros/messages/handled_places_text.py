@@ -32,7 +32,14 @@ def places_of_text(text: str) -> tuple[int, list[NamedPlace]]:
     try:
         told = json.loads(text)
         return int(told['stamp']), [_read(each) for each in told['places']]
-    except (ValueError, TypeError, KeyError, AssertionError) as error:
+    except (
+        ValueError,
+        TypeError,
+        KeyError,
+        AssertionError,
+        OverflowError,
+        RecursionError,
+    ) as error:
         raise MessageError(f'places to look at cannot be read: {error!r}') from error
 
 
@@ -57,6 +64,7 @@ def _told(name: str, where: JointState | PoseStamped) -> dict[str, object]:
 
 def _read(told: dict[str, object]) -> NamedPlace:
     name, joints = str(told['name']), told.get('joints')
+    name.encode()  # a half of a character cannot be told on
     if isinstance(joints, dict):
         return name, JointState(name=list(joints), position=list(joints.values()))
     numbers, where = told['pose'], PoseStamped()

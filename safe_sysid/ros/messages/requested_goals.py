@@ -2,7 +2,7 @@
 
 A request is known by a name, see `RequestNames`: the stamp of its message, as a rule. The same
 message again changes nothing; what takes a goal or path away is never refused. What came of a
-request is among the figures of the planner.
+request is among the figures of the planner. Of requests that wait, the newest one counts.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ from safe_sysid.ros.messages.request_topics import (
     PIECES,
     REFUSED,
     TAKEN,
+    WAITING,
     WANTED,
 )
 from safe_sysid.ros.messages.subscriptions import Subscriptions
@@ -89,6 +90,8 @@ class RequestedGoals:
         self._problem = problem  # as it is now
         self._task, self._learning = (missions[m.value] for m in (Mode.TASK, Mode.EXCITING))
         self._names = RequestNames()
+        self._waiting: list[int] = []  # names of requests that are not answered yet
+        self._wanted = ''  # what is to be learnt, as was asked last
         self._taken = ''  # name of the goal that the task leads to; empty: that of the settings
         self._said = {ANSWERED: '', REFUSED: '', LEARNS_TO: ''}
         self._pieces = 0  # plans told since
@@ -150,6 +153,7 @@ class RequestedGoals:
             TAKEN: self._taken,
             AWAY: '' if away is None else f'{away:.4g}',
             AWAY_AT: self._stamp,
+            WAITING: ' '.join(map(str, self._waiting)),
             PIECES: certified if pieces else self._pieces,
             PATH_PIECES: pieces,
             GIVEN_UP: f'{self._taken} {reason}' if reason else '',
@@ -226,6 +230,8 @@ class RequestedGoals:
             return
 
         def ask() -> Callable[[], None]:
+            if self._waiting[-1] != name:
+                return partial(self._answer, name, 'another request took its place')
             try:
                 lead = find(self.surroundings())
             except SafeSysidError as error:
@@ -243,16 +249,23 @@ class RequestedGoals:
 
     def _new_name(self, topic: str, msg: Request) -> int | None:
         now = int(self._node.get_clock().now().nanoseconds)
-        return self._names.new(topic, msg, now)
+        name = self._names.new(topic, msg, now)
+        if name is not None:
+            self._waiting.append(name)
+        return name
 
     def _take(self, name: int, lead: Callable[[], None]) -> None:
         lead()
         self._taken, self._pieces = str(name) if self._task.has_goal else '', 0
-        self._said |= {REFUSED: '', ANSWERED: str(name)}
+        self._answer(name)
 
     def _refuse(self, name: int, reason: str) -> None:
-        self._said |= {REFUSED: f'{name} {reason}', ANSWERED: str(name)}
+        self._answer(name, reason)
         self._node.get_logger().warning(f'goal refused: {reason}')
+
+    def _answer(self, name: int, refused: str = '') -> None:
+        self._waiting.remove(name)
+        self._said |= {REFUSED: f'{name} {refused}' if refused else '', ANSWERED: str(name)}
 
     def _on_wanted(self, msg: Float64MultiArray) -> None:
         wanted = [float(x) for x in msg.data]
@@ -261,8 +274,9 @@ class RequestedGoals:
                 f'{WANTED} is {wanted}; at most 10 numbers are allowed, 0 or larger'
             )
         said = str(wanted) if wanted else ''
-        if said == self._said[LEARNS_TO]:
+        if said == self._wanted:  # as it will be, once it is its turn
             return
+        self._wanted = said
 
         def turn() -> None:
             padded = np.array(wanted + [0.0] * (10 - len(wanted)))

@@ -14,7 +14,10 @@ Message = TypeVar('Message')
 
 
 class Subscriptions:
-    """Listens for a node, and complains about messages instead of ending it."""
+    """Listens for a node, and complains about messages instead of ending it.
+
+    A complaint is over, with '', once a message of the same topic can be read.
+    """
 
     def __init__(self, node: Node, complain: Callable[[str], None]) -> None:
         self._node, self._complain = node, complain
@@ -23,11 +26,18 @@ class Subscriptions:
         self, message: type[Message], topic: str, hear: Callable[[Message], None], qos: QoSProfile
     ) -> None:
         """Hear every message of a topic."""
+        is_unread = False  # what came last
 
         def hear_or_complain(msg: Message) -> None:
+            nonlocal is_unread
             try:
                 hear(msg)
             except MessageError as error:
+                is_unread = True
                 self._complain(str(error))
+            else:
+                if is_unread:
+                    is_unread = False
+                    self._complain('')
 
         self._node.create_subscription(message, topic, hear_or_complain, qos)

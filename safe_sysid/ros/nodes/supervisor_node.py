@@ -27,7 +27,7 @@ from safe_sysid.ros.actions.errand import ErrandSettings, errand_of
 from safe_sysid.ros.actions.gripper import CellGripper, GripperSettings
 from safe_sysid.ros.actions.handle_action import Hand
 from safe_sysid.ros.actions.loop_requests import LoopRequests
-from safe_sysid.ros.actions.served import ServedActions
+from safe_sysid.ros.actions.served import CALLS_OFF, ServedActions
 from safe_sysid.ros.messages.codec import JointStateReader
 from safe_sysid.ros.messages.newest_sample import NewestSample
 from safe_sysid.ros.messages.placed_objects import PlacedObjects, PlacedSettings
@@ -155,6 +155,8 @@ class SupervisorNode(ConfiguredNode):
         response.success, response.message = self.ask(signal)
         if response.success:
             self._actions.call_off(signal)
+            if signal in CALLS_OFF:
+                self._task.begin_nothing()
         return response
 
     def _start(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:

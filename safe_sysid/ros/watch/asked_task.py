@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from safe_sysid.ros.messages.request_topics import TAKEN
+from safe_sysid.ros.messages.request_topics import TAKEN, WAITING
 from safe_sysid.ros.watch.heartbeats import Heartbeats
 from safe_sysid.track.supervisor import Mode, Signal
 
@@ -20,18 +20,28 @@ class AskedTask:
     """Goes by the stamp of the goal that the planner says it has taken.
 
     A goal begins the task where the arm holds or has learned; one that comes while it learns,
-    then. One that was there when somebody braked or a fault came begins nothing any more. Nor does
-    one that is void, whenever the planner takes it: a planner that was silent hears late.
+    then. One that the planner had heard of when somebody braked or a fault came begins nothing any
+    more. Nor does one that is void, whenever the planner takes it: a planner that was silent hears
+    late.
     """
 
     def __init__(self, nodes: Heartbeats) -> None:
         self._nodes = nodes
         self._known = ''  # stamp of the goal that begins nothing any more
+        self._late: set[str] = set()  # stamps of those that will not, once they are taken
         self._void: deque[str] = deque(maxlen=MOST_VOID)
 
     def void(self, stamp: int) -> None:
         """Have the goal of this stamp begin nothing, and end a task that leads there."""
         self._void.append(str(stamp))
+
+    def begin_nothing(self) -> None:
+        """Have no goal that the planner has heard of begin anything, as somebody asks for rest."""
+        self._known = self._nodes.figure('planner', TAKEN) or ''
+        self._late |= self._waiting()
+
+    def _waiting(self) -> set[str]:
+        return set((self._nodes.figure('planner', WAITING) or '').split())
 
     def refusal(self, signal: Signal) -> str:
         """Why the task does not begin yet; empty if it may."""
@@ -47,9 +57,12 @@ class AskedTask:
         """Return what is asked for now."""
         goal = self._nodes.figure('planner', TAKEN) or ''
         is_void = goal in self._void
+        if mode not in (*WAITS, Mode.TASK):
+            self.begin_nothing()
+        self._late &= {*self._waiting(), goal}
         if mode is Mode.TASK and (is_void or (self._known and not goal)):
             self._known = goal
             return Signal.BRAKE  # void, taken away, or forgotten by a planner that began again
-        if is_void or not goal or mode not in WAITS:
+        if is_void or not goal or goal in self._late or mode not in WAITS:
             self._known = goal
         return None if goal in ('', self._known) else BEGINS.get(mode)

@@ -119,6 +119,26 @@ def test_a_path_that_lasts_for_years_is_refused_before_it_is_cut(monkeypatch):
         path_of([0.0, 2.0**31], WAY[:2])
 
 
+@pytest.mark.parametrize('far', [500.0, 9e5])
+def test_a_joint_that_turns_for_long_is_refused_without_times_too(far):
+    """One certificate of such a piece would take minutes, or the memory of the planner."""
+    turning = RobotModel.named('kinova_gen3')
+    points = Points([0.0, 0.0], [np.zeros(7), far * np.eye(7)[0]], [(), ()], [(), ()])
+    with pytest.raises(PathError, match='pieces, none of which lasts more .* at most 300'):
+        joint_path(turning, points, np.zeros(7))
+    points.positions[1][0] = 60.0
+    path, _ = joint_path(turning, points, np.zeros(7))
+    with pytest.raises(PathError, match='at most 300'):
+        path.slower(0, 25.0)
+
+
+def test_a_joint_that_is_farther_than_floats_tell_angles_is_refused():
+    turning = RobotModel.named('kinova_gen3')
+    points = Points([0.0, 0.0], [np.zeros(7), 1e300 * np.eye(7)[0]], [(), ()], [(), ()])
+    with pytest.raises(PathError, match=r'joint_1 at 1e\+300 rad; \[-1e\+06, 1e\+06\] is'):
+        joint_path(turning, points, np.zeros(7))
+
+
 def test_an_arm_that_stands_elsewhere_does_not_begin():
     path = path_of([0.0, 1.0], WAY[:2])
     near = path.beginning_at(HERE + 0.01)

@@ -6,7 +6,13 @@ import pytest
 from ros.actions.test_asked import MANY, STAMP, Loop, going, taken
 
 from safe_sysid.ros.actions.identifying import Identifying
-from safe_sysid.ros.messages.request_topics import ANSWERED, GIVEN_UP, REFUSED, TAKEN
+from safe_sysid.ros.messages.request_topics import (
+    ANSWERED,
+    GIVEN_UP,
+    REFUSED,
+    TAKEN,
+    WAITING,
+)
 from safe_sysid.ros.watch.asked_task import AskedTask
 from safe_sysid.track.supervisor import Mode, Signal
 
@@ -165,3 +171,69 @@ def test_what_is_taken_back_as_the_run_ends_waits_for_no_planner(mode):
     asked.take_back()
     loop.mode, loop.rests = mode, True
     assert asked.step().message == 'taken back; at rest'
+
+
+@pytest.mark.parametrize('when', ['on the way', 'while it brakes'])
+def test_who_cancels_does_not_stop_an_arm_on_its_way_to_a_goal_of_somebody_else(when):
+    loop = Loop(Mode.IDENTIFIED)
+    asked, told = going(loop)
+    taken(loop, asked)
+    if when == 'while it brakes':
+        asked.take_back()
+        assert asked.step() is None
+        loop.says |= {ANSWERED: str(STAMP + 1), TAKEN: ''}
+        assert asked.step() is None
+    told.clear()
+    loop.asked.clear()
+    other = str(STAMP + 7)
+    loop.says |= {ANSWERED: other, TAKEN: other}
+    loop.mode = Mode.TASK
+    asked.take_back()
+    for _ in range(MANY):
+        assert asked.step() is None
+    loop.mode, loop.rests = Mode.IDENTIFIED, True
+    said = f'taken back; another goal, of stamp {other} ns, took its place; at rest'
+    assert asked.step().message == said
+    assert (told, loop.asked) == ([], [])
+
+
+def test_a_goal_that_the_planner_has_heard_is_not_told_again():
+    """Told again, it would come after one that somebody asked for meanwhile."""
+    loop = Loop(Mode.HOLDING)
+    asked, told = going(loop)
+    assert asked.step() is None
+    loop.says[WAITING] = f'{STAMP} {STAMP + 7}'
+    for _ in range(20):
+        assert asked.step() is None
+    assert told == [STAMP]
+    loop.says |= {WAITING: str(STAMP + 7), ANSWERED: str(STAMP), TAKEN: str(STAMP)}
+    assert asked.step() is None
+
+
+@pytest.mark.parametrize('when', ['taken', 'heard'])
+def test_a_goal_that_was_there_when_somebody_asked_for_rest_begins_nothing(when):
+    """It is looked at for seconds, or a node is inactive, so that nothing has begun yet."""
+    loop = Supervised(Mode.HOLDING)
+    if when == 'taken':
+        loop.takes(STAMP)
+    else:
+        loop.says[WAITING] = f'{STAMP - 1} {STAMP}'
+    loop.task.begin_nothing()
+    assert loop.begins() == []
+    loop.says[WAITING] = ''
+    loop.takes(STAMP)
+    assert loop.begins() == []
+    assert not loop.task.refusal(Signal.DO_TASK)  # whoever starts it means it
+    loop.takes(STAMP + 7)
+    assert loop.begins()[0] is Signal.EXCITE
+
+
+def test_a_goal_heard_in_a_fault_begins_nothing_and_one_heard_in_a_task_does():
+    for mode, begins in ((Mode.FAULT, False), (Mode.TASK, True)):
+        loop = Supervised(mode)
+        loop.says[WAITING] = str(STAMP)
+        assert loop.task.signal(mode) is None
+        assert loop.task.signal(Mode.HOLDING) is None
+        loop.says[WAITING] = ''
+        loop.takes(STAMP)
+        assert (loop.task.signal(Mode.HOLDING) is Signal.EXCITE) == begins

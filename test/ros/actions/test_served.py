@@ -83,7 +83,8 @@ class Goal:
 def served(monkeypatch):
     monkeypatch.setattr('safe_sysid.ros.actions.served._types', lambda *_: None)
     node = SimpleNamespace(get_logger=lambda: QUIET)
-    return ServedActions(node, SimpleNamespace(silent=()), None, None)
+    loop = SimpleNamespace(silent=(), measured=None, mode=Mode.TASK)
+    return ServedActions(node, loop, None, None)
 
 
 @pytest.fixture
@@ -194,6 +195,25 @@ def test_a_node_that_is_not_heard_any_more_ends_what_goes_on(served, errand, nod
     said = f'{node} not heard for 60 s; taken back; at rest'
     assert (goal.ended, goal.result) == ('aborted', said)
     assert errand.is_taken_back
+
+
+@pytest.mark.parametrize('mode', [Mode.FAULT, Mode.TASK])
+def test_an_action_whose_arm_is_seen_no_more_ends_in_a_fault(served, mode):
+    """Nobody knows whether that arm rests, for which others would wait for ever."""
+    asked = Asked()
+    asked.take_back = lambda: None  # the last sample moved, so that it never comes to rest
+    goal = begun(served, asked)
+    served._loop.mode = mode
+    for sample in (object(), object()):
+        served._loop.measured = sample
+        for _ in range(LONGEST):
+            served.look()
+        assert not goal.ended
+    for _ in range(2):
+        served.look()
+    said = 'no joint state for 60 s: nobody knows whether the arm rests'
+    ended = ('aborted', said) if mode is Mode.FAULT else ('', None)
+    assert (goal.ended, goal.result) == ended
 
 
 def test_actions_are_looked_at_before_any_bridge_is_heard():

@@ -86,6 +86,10 @@ def test_a_text_about_places_is_read_as_it_was_meant():
     [
         *('', '[]', '{"stamp": 1}', '{"stamp": "x"}'),
         '{"stamp": 1, "places": [{"name": "pick"}]}',
+        '{"stamp": 1, "places": [{"name": "\\ud800", "frame": "b", "pose": [0,0,0,0,0,0,1]}]}',
+        '{"stamp": 1e999, "places": []}',
+        '{"stamp": 1, "places": ' + 100_000 * '[' + 100_000 * ']' + '}',
+        '{"stamp": 1, "places": [{"name": "a", "frame": "b", "pose": [1' + 400 * '0' + ']}]}',
         '{"stamp": 1, "places": [{"name": "pick", "frame": "a", "pose": [1.0]}]}',
     ],
 )

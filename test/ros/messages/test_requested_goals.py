@@ -7,6 +7,7 @@ import numpy as np
 from plan.kinova_problem import estimate_of
 import pytest
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from safe_sysid.errors import ConfigError
@@ -17,7 +18,17 @@ from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.ros.messages.codec import time_of
-from safe_sysid.ros.messages.request_topics import ANSWERED, GOAL, GOAL_POSE, PATH, REFUSED, TAKEN
+from safe_sysid.ros.messages.request_topics import (
+    ANSWERED,
+    GOAL,
+    GOAL_POSE,
+    LEARNS_TO,
+    PATH,
+    REFUSED,
+    TAKEN,
+    WAITING,
+    WANTED,
+)
 from safe_sysid.ros.messages.requested_goals import RequestedGoals
 from safe_sysid.ros.process.planner_settings import PoseSettings
 from safe_sysid.track.gains import Gains
@@ -42,6 +53,7 @@ class Asked:
 
     def __init__(self):
         self._hear, self.complaints, self.warnings = {}, [], []
+        self.waiting = None  # what has to wait for a search; None: nothing has to
         learned = MissionSettings(exciting=0)
         self.task = Mission(MODEL, None, learned)
         missions = {Mode.TASK.value: self.task, Mode.EXCITING.value: self.task}
@@ -63,8 +75,18 @@ class Asked:
         return SimpleNamespace(warning=self.warnings.append)
 
     def turn_missions(self, ask, then):
-        ask()()
-        then()
+        if self.waiting is None:
+            ask()()
+            then()
+        else:
+            self.waiting.append(ask)
+
+    def go_on(self):
+        """Do what had to wait for a search."""
+        for ask in self.waiting:
+            ask()()
+        self.waiting.clear()
+        return self.goals.figures()
 
     def told(self, topic, msg, stamp=STAMP):
         """Figures once a message was heard."""
@@ -253,3 +275,45 @@ def test_points_without_times_are_never_over():
     for point in way.points:
         point.time_from_start.sec = 0
     assert asked.told(PATH, way, STAMP - 1)[TAKEN] == str(STAMP - 1)
+
+
+def test_of_requests_that_wait_for_a_search_only_the_newest_is_looked_at(monkeypatch):
+    """Poses out of reach, ten times a second, would keep a planner from anything else."""
+    asked, looks = Asked(), []
+    around = asked.goals.surroundings
+    monkeypatch.setattr(asked.goals, 'surroundings', lambda: looks.append(0) or around())
+    asked.waiting = []
+    for number in range(100):
+        figures = asked.told(GOAL, goal([FIRST, SECOND], [0.4, 0.01 * number]), STAMP + number)
+    assert figures[WAITING].split() == [str(STAMP + number) for number in range(100)]
+    assert (figures[ANSWERED], figures[TAKEN]) == ('', '')
+    asked.waiting[0]()()
+    assert asked.goals.figures()[REFUSED] == f'{STAMP} another request took its place'
+    del asked.waiting[0]
+    figures = asked.go_on()
+    assert (figures[TAKEN], figures[REFUSED], figures[WAITING]) == (str(STAMP + 99), '', '')
+    assert (len(looks), asked.warnings) == (1, [])
+
+
+def test_a_goal_is_taken_away_after_one_that_waits():
+    asked = Asked()
+    asked.waiting = []
+    asked.told(GOAL, goal([FIRST, SECOND], [0.4, 0.9]))
+    asked.told(GOAL, JointState(), STAMP + 1)
+    figures = asked.go_on()
+    assert (figures[TAKEN], figures[ANSWERED], asked.task.has_goal) == ('', str(STAMP + 1), False)
+
+
+def test_widths_that_are_taken_back_before_their_turn_are_wanted_no_more():
+    asked = Asked()
+    asked.waiting = []
+    for data in ([0.3], [0.3], []):
+        asked._hear[WANTED](Float64MultiArray(data=data))
+    assert len(asked.waiting) == 2
+    assert asked.go_on()[LEARNS_TO] == ''
+
+
+@pytest.mark.parametrize('far', [1.797e308, -1e7])
+def test_a_position_so_far_that_floats_tell_no_angle_is_refused(far):
+    asked = Asked()
+    assert '1e+06 is allowed' in asked.refusal(GOAL, goal([FIRST, SECOND], [0.4, far]))

@@ -49,3 +49,14 @@ def test_other_errors_end_the_node():
     with pytest.raises(ConfigError, match='no world'):
         callback(String())
     assert complaints == []
+
+
+def test_a_complaint_is_over_once_a_message_can_be_read():
+    def hear(msg):
+        if not msg.data:
+            raise MessageError('no plan')
+
+    callback, complaints = heard_by(hear)
+    for word in ('task', '', '', 'task', 'task'):
+        callback(String(data=word))
+    assert complaints == ['no plan', 'no plan', '']
