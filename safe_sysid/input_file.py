@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+import errno
 import hashlib
 from pathlib import Path
 import stat
@@ -18,6 +19,30 @@ SHOWN = 40  # letters of a text that is too long
 LISTED = 20  # names in one message
 NAMING = ('robot', 'payload', 'library', 'world', 'file')  # settings of a loop that name files
 FILES = ('.yaml', '.yml', '.casadi')  # how these end, other than names of what is shipped
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is a file or folder of a name, which may be one that none can have."""
+    return _unless_too_long(path.exists)
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file."""
+    return _unless_too_long(path.is_file)
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is such a folder."""
+    return _unless_too_long(path.is_dir)
+
+
+def _unless_too_long(look: Callable[[], bool]) -> bool:
+    try:
+        return look()
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        return False
 
 
 def check_file(path: Path, refusal: type[SafeSysidError], largest: int | None = None) -> None:

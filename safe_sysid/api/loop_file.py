@@ -18,6 +18,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.config import from_mapping, nested
 from safe_sysid.errors import ConfigError
 from safe_sysid.identify.online_identifier import IdentifierSettings
+from safe_sysid.input_file import is_file, is_folder
 from safe_sysid.loop_settings import LoopPriorSettings, LoopSettings, agreed_settings
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.assumed_arm import AssumedModel
@@ -146,9 +147,9 @@ def _sections_of(arm: Arm, loop: str | PathLike[str] | None) -> _Sections:
     path = (
         share_directory() / 'config' / 'loop' / f'{name}.yaml' if loop is None else path_from(loop)
     )
-    if path.is_dir():
+    if is_folder(path):
         raise ConfigError(f'{path}: is a folder, and has to be a loop file')
-    if not path.is_file():
+    if not is_file(path):
         raise ConfigError(
             f'there is no loop file {path} for the arm {name}; give loop=FILE (prior of what it '
             'may hold, gains), see docs/robots.md'

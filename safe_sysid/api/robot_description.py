@@ -9,6 +9,7 @@ import sys
 from xml.etree import ElementTree
 
 from safe_sysid.errors import ModelError
+from safe_sysid.input_file import is_there
 from safe_sysid.output_file import write_text
 
 WAIT = 5.0  # [s] for a description
@@ -19,7 +20,7 @@ PROBE = 'safe_sysid.ros.probes.description'
 def is_topic(description: str) -> bool:
     """Whether this is a topic such as /robot_description and no file."""
     path = Path(description)
-    return description.startswith('/') and not path.suffix and not path.exists()
+    return description.startswith('/') and not path.suffix and not is_there(path)
 
 
 def described_on(topic: str, folder: Path, wait: float = WAIT) -> Path:

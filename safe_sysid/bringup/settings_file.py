@@ -9,7 +9,7 @@ from typing import Any
 
 from safe_sysid.config import read_yaml
 from safe_sysid.errors import ConfigError
-from safe_sysid.input_file import with_files_beside
+from safe_sysid.input_file import is_file, is_folder, with_files_beside
 from safe_sysid.parameter_files import blocks_of, matches, meant, parameters_of
 from safe_sysid.share import share_directory
 
@@ -43,15 +43,15 @@ def settings_path(config: str, robot: str) -> Path:
     """Return the file that was chosen, or that of the package for an arm."""
     if config:
         path = Path(config)
-        if path.is_dir():
+        if is_folder(path):
             raise ConfigError(f'{path}: is a folder, and has to be a settings file')
-        if not path.is_file():
+        if not is_file(path):
             raise ConfigError(f'{path}: there is no such settings file')
         return path
     folder = share_directory() / 'config' / 'loop'
     name = Path(robot).stem
     path = folder / f'{name}.yaml'
-    if not path.is_file():
+    if not is_file(path):
         known = sorted(file.stem for file in folder.glob('*.yaml'))
         raise ConfigError(
             f"no settings of the loop for '{name}', the package has {known}; name a file with "

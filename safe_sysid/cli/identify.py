@@ -15,6 +15,7 @@ from safe_sysid.cli.recording import add_recording, arm_of_options, recording_ch
 from safe_sysid.cli.values import export, known_kind, known_links
 from safe_sysid.errors import ConfigError
 from safe_sysid.export.formats import FORMATS
+from safe_sysid.input_file import is_there
 from safe_sysid.model.parameter_kinds import KINDS
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ def _is_promised(options: argparse.Namespace, arm: Arm) -> bool:
     if {'sensor', 'poses', *ONE_RECORDING} & {*settings_of(options).stated}:
         return False
     path = promise_path(arm.urdf)
-    options.empty = [path] if path.exists() else []
+    options.empty = [path] if is_there(path) else []
     return bool(options.empty)
 
 

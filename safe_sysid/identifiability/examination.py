@@ -31,6 +31,7 @@ from safe_sysid.identifiability.urdf_kinematics import (
     robot_kinematics,
     urdf_kinematics,
 )
+from safe_sysid.input_file import is_there
 from safe_sysid.model.facts import is_settings, settings_of_robot
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.share import mechanism_names
@@ -176,7 +177,7 @@ def _notes(nullspace: ParameterNullspace) -> tuple[str, ...]:
 
 def _kinematics(name: str, gravity: tuple[float, ...] | None) -> Kinematics:
     path = Path(name)
-    if not is_settings(path) and (path.suffix == '.urdf' or path.exists()):
+    if not is_settings(path) and (path.suffix == '.urdf' or is_there(path)):
         return urdf_kinematics(path, DOWN if gravity is None else np.array(gravity))
     if name in mechanism_names():
         mechanism = mechanism_named(name)

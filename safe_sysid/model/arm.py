@@ -8,6 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from safe_sysid.errors import ConfigError, ModelError
+from safe_sysid.input_file import is_there
 from safe_sysid.model.facts import (
     CollisionFacts,
     JointFacts,
@@ -62,7 +63,7 @@ def arm_of(robot: str, config: Path | None, package_paths: Sequence[Path] = ()) 
 def _arm_of(robot: str, config: Path | None) -> Arm:
     if config is None and is_settings(Path(robot)):
         return _described(Path(robot), None)
-    if config is None and robot not in robot_names() and Path(robot).exists():
+    if config is None and robot not in robot_names() and is_there(Path(robot)):
         return _undescribed(Path(robot))
     if config is None:
         return _described(facts_path(robot), None)

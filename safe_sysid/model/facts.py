@@ -17,6 +17,7 @@ from safe_sysid.config import (
     read_yaml,
 )
 from safe_sysid.errors import ConfigError
+from safe_sysid.input_file import is_there
 from safe_sysid.model.signal_facts import (
     ActuationFacts,
     CommandFacts,
@@ -190,4 +191,4 @@ def settings_of_robot(robot: str) -> Path:
 def urdf_path(config: Path, facts: RobotFacts) -> Path:
     """URDF that a settings file names: beside it, or in the package's urdf/."""
     beside = config.parent / facts.urdf
-    return beside if beside.exists() else share_directory() / 'urdf' / facts.urdf
+    return beside if is_there(beside) else share_directory() / 'urdf' / facts.urdf

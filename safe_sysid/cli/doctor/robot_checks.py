@@ -18,11 +18,11 @@ from safe_sysid.model import inertia
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.arm_knowledge import DRY_SHARE
 from safe_sysid.model.description.doubtful_figures import weightless
-from safe_sysid.model.facts import RobotFacts, facts_path, read_facts
+from safe_sysid.model.facts import RobotFacts, facts_path, read_facts, urdf_path
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.sensing import reading_errors, torque_errors
 from safe_sysid.model.urdf_tree import read_urdf
-from safe_sysid.share import robot_names, share_directory
+from safe_sysid.share import robot_names
 
 PERIOD = 0.001  # [s] of a loop, for which figures that depend on it are shown
 
@@ -40,7 +40,7 @@ def findings(
     urdf, settings = _files(robot, config)
     try:
         facts = read_facts(settings)
-        urdf = urdf or _urdf_of(settings, facts)
+        urdf = urdf or urdf_path(settings, facts)
         model = RobotModel.from_files(urdf, facts, settings.stem, settings)
     except (ConfigError, ModelError) as error:
         yield failed('URDF and settings', str(error), f'mend the file that is named: {settings}')
@@ -68,11 +68,6 @@ def _files(robot: str, config: Path | None) -> tuple[Path | None, Path]:
     if robot in robot_names():
         return None, config
     return Path(robot), config
-
-
-def _urdf_of(settings: Path, facts: RobotFacts) -> Path:
-    beside = settings.parent / facts.urdf
-    return beside if beside.exists() else share_directory() / 'urdf' / facts.urdf
 
 
 def _torque_limits(

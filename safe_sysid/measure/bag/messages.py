@@ -12,7 +12,7 @@ from rosbags.rosbag2 import Reader
 from rosbags.typesys import Stores, get_typestore
 
 from safe_sysid.errors import MeasurementError
-from safe_sysid.input_file import check_folder
+from safe_sysid.input_file import check_folder, is_folder
 
 
 class BagMessage(NamedTuple):
@@ -58,7 +58,7 @@ def _known_types() -> Any:
 @contextmanager
 def _opened(path: Path) -> Iterator[Reader]:
     """Reader of a bag, whose errors are about measurements."""
-    if path.is_dir():
+    if is_folder(path):
         check_folder(path, MeasurementError)
     try:
         with Reader(path) as reader:

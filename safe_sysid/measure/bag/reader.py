@@ -12,7 +12,7 @@ from rosbags.rosbag2 import Reader
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import MeasurementError
-from safe_sysid.input_file import check_file, check_folder
+from safe_sysid.input_file import check_file, check_folder, is_file, is_folder, is_there
 from safe_sysid.measure.bag import damaged
 from safe_sysid.measure.bag.damaged import Damage, StoredMessage
 from safe_sysid.measure.bag.joint_state_bytes import JointStateLayout, block_of, layout_of
@@ -43,7 +43,7 @@ def read_positions(path: Path, joints: tuple[str, ...], topic: str | None = None
 def _read(
     path: Path, joints: tuple[str, ...], topic: str | None, needed: tuple[int, ...]
 ) -> Recording:
-    if not path.exists():
+    if not is_there(path):
         raise MeasurementError(f'{path}: there is no such file or folder')
     taken: dict[str, _Taken] = {}
     remarks = []
@@ -85,7 +85,7 @@ class _Parts:
 
     def read(self) -> Iterator[StoredMessage | str]:
         """With the library where the bag is whole; file by file, from the front, where not."""
-        check = check_folder if self._path.is_dir() else check_file
+        check = check_folder if is_folder(self._path) else check_file
         check(self._path, MeasurementError)
         count = 0
         try:
@@ -111,7 +111,7 @@ class _Parts:
                 f'{self._path}: is not a rosbag ({reason}); a folder with metadata.yaml, or a '
                 f'file that ends in {" or ".join(STORAGE)} is one'
             )
-        if self._path.is_dir():
+        if is_folder(self._path):
             yield f'no usable metadata.yaml, read file by file: {[f.name for f in files]}'
         for file in files:
             count = 0
@@ -125,7 +125,7 @@ class _Parts:
 
 def _storage_files(path: Path) -> list[Path]:
     """Files of a bag in the order they were written: bag_0, bag_1, ... bag_10."""
-    if path.is_file():
+    if is_file(path):
         return [path] if path.suffix in STORAGE else []
     found = [file for file in path.iterdir() if file.suffix in STORAGE]
     return sorted(found, key=lambda f: [int(x) for x in re.findall(r'\d+', f.stem)] or [0])
