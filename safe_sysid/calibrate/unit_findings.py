@@ -125,7 +125,7 @@ def _velocities(recording: Recording) -> UnitFinding | None:
     if recording.velocity is None or len(recording) < FEWEST:
         return None
     rate = 1.0 / recording.timing.period
-    t = recording.seconds()
+    t = _without_gaps(recording.seconds())
     grid = np.arange(0.0, t[-1], 1.0 / rate)
     slope, reported = (
         zero_phase(np.column_stack([np.interp(grid, t, x) for x in values.T]), rate, SMOOTH)
@@ -163,6 +163,12 @@ def _like(typical: float) -> str:
     if abs(typical) < SAME:
         return 'velocities are 0 while positions move: the driver reports none'
     return f'velocities are {typical:.4g} times the slope of the positions'
+
+
+def _without_gaps(t: Array) -> Array:
+    """Return times in which no gap lasts long: a clock that is set jumps by hours or years."""
+    steps = np.minimum(np.diff(t), 4.0 / SMOOTH)
+    return np.concatenate([[0.0], np.cumsum(steps)])
 
 
 def _recorded(grid: Array, t: Array) -> AnyArray:

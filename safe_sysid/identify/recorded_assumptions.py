@@ -64,7 +64,8 @@ def assumptions(
     torque = settings.torques(model, prior)
     return [
         'A1: the arm is a chain of rigid bodies with the kinematics of the URDF, and friction is '
-        f'Coulomb, viscous, rotor inertia and offset{_beyond(torque)}; nothing touches it',
+        f'Coulomb, viscous, rotor inertia and offset{_beyond(torque)}; nothing touches it, and '
+        'from the first sample to the last it holds one and the same body',
         f'A3: every torque is within {_shares(_entries(torque.ratio))} of its value and '
         f'{_figures(_entries(torque.absolute))} N m{_lag(torque)}, every position within '
         f'{_figures(position)} rad{_constant(settings.zero_error)}, every velocity within '

@@ -6,23 +6,29 @@ from collections.abc import Iterator
 from contextlib import suppress
 import csv
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
 from itertools import chain
 from pathlib import Path
-import re
 from typing import TextIO
 
 import numpy as np
 
-from safe_sysid.arrays import Array, IntArray
+from safe_sysid.arrays import Array
 from safe_sysid.errors import MeasurementError
 from safe_sysid.input_file import check_file
+from safe_sysid.measure.numbered_columns import (
+    NUMBERED,
+    filled_pattern,
+    named_in_rows,
+    refuse_more,
+    refuse_two_numberings,
+    renamed,
+)
 from safe_sysid.measure.recording import Recording, Samples, recording_of
-from safe_sysid.measure.time_column import NAMES, SHORT, check_steps, stamps_of, unit_of
+from safe_sysid.measure.table_rows import TableRows, bare
+from safe_sysid.measure.time_column import NAMES, check_steps
 
 # {joint}: its name; {i}: its number from 0; {n}: its number from 1. The first that fits is used.
 _NAMED = ('{joint}.%s', '{joint}_%s', '{joint}/%s', '%s_{joint}', '%s.{joint}', '%s/{joint}')
-_NUMBERED = ('%s_{i}', '%s{i}', '%s[{i}]', '%s_{n}', '%s{n}')
 WORDS = {
     'position': ('position', 'pos', 'q'),
     'velocity': ('velocity', 'vel', 'qd', 'dq'),
@@ -91,8 +97,10 @@ def _read(path: Path, joints: tuple[str, ...], columns: Columns, signal: str) ->
             delimiter = _delimiter(header)
             names = [name.strip().strip('"') for name in header.lstrip('#').split(delimiter)]
             _refuse_rate_beside_times(str(path), names, columns)
+            row = next((x for x in first if x.strip() and not x.startswith('#')), '')
+            names, told = _with_names_in_rows(names, row.split(delimiter), joints)
             place = _Places.of(str(path), names, joints, columns, signal)
-            table = _Table(str(path), names, place, delimiter)
+            table = TableRows(str(path), names, place.numbers, place.time, delimiter, told)
             for block in filter(None, chain([first], blocks)):
                 lines = _with_points(str(path), block, delimiter, len(names))
                 _check_width(str(path), lines[0], delimiter, len(names))
@@ -134,6 +142,20 @@ def pose_columns(path: Path, joints: tuple[str, ...], columns: Columns) -> tuple
     return numbers[:, :n], numbers[:, n:]
 
 
+def _with_names_in_rows(
+    names: list[str], row: list[str], joints: tuple[str, ...]
+) -> tuple[list[str], dict[int, str]]:
+    """Return names of columns as rows name the joints, and which cells say so."""
+    places = named_in_rows(names)
+    if not places or max(places) >= len(row):
+        return names, {}
+    told = [bare(row[place]) for place in places]
+    if not set(joints) <= set(told):
+        return names, {}
+    words = (word for each in WORDS.values() for word in each)
+    return renamed(names, told, words), dict(zip(places, told, strict=True))
+
+
 def _blocks(path: Path, file: TextIO) -> Iterator[list[str]]:
     """Yield some lines at a time; refuse what has none: no text, or a disk that was full."""
     rest, count = '', 0
@@ -170,8 +192,7 @@ def _cells(line: str) -> int:
 def _with_points(source: str, lines: list[str], delimiter: str | None, columns: int) -> list[str]:
     """Return lines with points in place of decimal commas; refuse commas that are both."""
     if delimiter is not None and '"' in lines[0]:  # spreadsheets write decimal commas so
-        rows = csv.reader(lines, delimiter=delimiter)
-        return [delimiter.join(x.replace(',', '.') for x in row) for row in rows]
+        return [_unquoted(line, delimiter) for line in lines]
     if delimiter == ',':
         cells = max(line.count(',') + 1 for line in lines[:10])
         if columns > 1 and cells == 2 * columns:
@@ -183,6 +204,15 @@ def _with_points(source: str, lines: list[str], delimiter: str | None, columns: 
     if any(',' in line for line in lines[:10]):
         return [line.replace(',', '.') for line in lines]
     return lines
+
+
+def _unquoted(line: str, delimiter: str) -> str:
+    """Return a line by itself, as a quote that nobody closes ends with it."""
+    try:
+        row = next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:  # a cell of more letters than a number has
+        return line
+    return delimiter.join(x.replace(',', '.').replace(delimiter, ' ') for x in row)
 
 
 def _check_width(source: str, line: str, delimiter: str | None, columns: int) -> None:
@@ -214,13 +244,15 @@ class _Places:
         source: str, names: list[str], joints: tuple[str, ...], columns: Columns, signal: str
     ) -> _Places:
         """Places by name."""
-        position = _found(source, names, joints, 'position', columns.position)
+        patterns: dict[str, str] = {}  # that fit, but for those that were told
+        position = _found(source, names, joints, ('position', columns.position), patterns)
         effort = (
-            _found(source, names, joints, 'effort', columns.effort)
+            _found(source, names, joints, ('effort', columns.effort), patterns)
             if signal == EFFORTS
             else _wrench(names)
         )
-        velocity = _found(source, names, joints, 'velocity', columns.velocity)
+        velocity = _found(source, names, joints, ('velocity', columns.velocity), patterns)
+        refuse_two_numberings(source, patterns)
         time = _time_column(source, names, columns)
         if signal == WRENCH and effort is None:
             raise MeasurementError(
@@ -255,31 +287,31 @@ def _listed(names: list[str], places: list[int]) -> str:
 
 
 def _found(
-    source: str, names: list[str], joints: tuple[str, ...], what: str, pattern: str | None
+    source: str,
+    names: list[str],
+    joints: tuple[str, ...],
+    asked: tuple[str, str | None],
+    patterns: dict[str, str],
 ) -> list[int] | None:
-    """Columns of one quantity, joint by joint; none if there are none."""
-    patterns = [pattern] if pattern else [p % w for p in _NAMED + _NUMBERED for w in WORDS[what]]
-    for candidate in patterns:
+    """Columns of one quantity, joint by joint; none if there are none.
+
+    A usual pattern that fits is noted under the name of the quantity.
+    """
+    what, pattern = asked
+    usual = [p % w for p in _NAMED + NUMBERED for w in WORDS[what]]
+    for candidate in [pattern] if pattern else usual:
         wanted = [filled_pattern(candidate, joint, i) for i, joint in enumerate(joints)]
         places = [_place(names, name) for name in wanted]
         if all(place is not None for place in places):
+            if not pattern:
+                refuse_more(source, names, candidate, len(joints), what)
+                patterns[what] = candidate
             return [place for place in places if place is not None]
     if pattern:
         raise MeasurementError(
             f"{source}: no columns '{pattern}' for all of {list(joints)}; its columns are {names}"
         )
     return None
-
-
-def filled_pattern(pattern: str, joint: str, i: int) -> str:
-    """Return a name with that of a joint and its number, from 0 and from 1, put in."""
-    if other := re.search(r'[{}]', re.sub(r'\{(joint|i|n)\}', '', pattern)):
-        raise MeasurementError(
-            f"the pattern '{pattern}' may hold {{joint}}, {{i}} and {{n}}, and no other "
-            f"'{other.group()}'"
-        )
-    parts = {'{joint}': joint, '{i}': str(i), '{n}': str(i + 1)}
-    return re.sub(r'\{(?:joint|i|n)\}', lambda found: parts[found.group()], pattern)
 
 
 def _wrench(names: list[str]) -> list[int] | None:
@@ -325,107 +357,3 @@ def _refuse_rate_beside_times(source: str, names: list[str], columns: Columns) -
             f"{source}: its times are in column '{time}', and --rate is for a table without; "
             'leave out the one that is wrong'
         )
-
-
-class _Table:
-    """Lines become numbers, block by block; lines that are no numbers are counted."""
-
-    def __init__(
-        self, source: str, names: list[str], places: _Places, delimiter: str | None
-    ) -> None:
-        self._source, self._names = source, names
-        self._columns, self._time, self._delimiter = places.numbers, places.time, delimiter
-        self._odd = ''  # what is no number in the first line that has none
-        self._numbers: list[Array] = []
-        self._times: list[Array | list[str]] = []  # short ones as numbers
-        self._line = 1
-        self._bad: list[int] = []
-        self._torn: list[int] = []  # rows whose time is no time
-
-    def add(self, lines: list[str]) -> None:
-        """Take a block of lines."""
-        try:
-            numbers = self._parsed(lines)
-            if self._time is not None:
-                self._times.append(self._times_of(lines, numbers[:, -1]))
-            self._numbers.append(numbers[:, : len(self._columns)])
-        except (ValueError, IndexError):
-            for offset, line in enumerate(lines):
-                self._add_line(line, self._line + 1 + offset)
-        self._line += len(lines)
-
-    def _times_of(self, lines: list[str], numbers: Array) -> Array | list[str]:
-        """Return times of a block, as text where a float is not near enough."""
-        if (np.abs(numbers) < SHORT).all():
-            return numbers
-        assert self._time is not None
-        return [line.split(self._delimiter, self._time + 1)[self._time] for line in lines]
-
-    def _parsed(self, lines: list[str]) -> Array:
-        """Numbers of the columns, and of the time last, if there is one."""
-        columns = self._columns if self._time is None else (*self._columns, self._time)
-        numbers: Array = np.loadtxt(
-            lines, delimiter=self._delimiter, usecols=columns, ndmin=2, comments=None
-        )
-        if len(numbers) != len(lines):
-            raise ValueError('blank lines')
-        return numbers
-
-    def _add_line(self, line: str, number: int) -> None:
-        cells = line.split(self._delimiter)
-        if not line.strip() or line.startswith('#'):
-            return
-        try:
-            row = [float(cells[i].strip() or 'nan') for i in self._columns]
-            if self._time is not None:
-                Decimal(cells[self._time].strip())
-                self._times.append([cells[self._time]])
-        except (ValueError, IndexError, InvalidOperation):
-            self._bad.append(number)
-            self._odd = self._odd or self._first_odd(cells)
-            return
-        self._numbers.append(np.array([row]))
-
-    def _first_odd(self, cells: list[str]) -> str:
-        """Say which cell of a line is not a number."""
-        wanted = self._columns if self._time is None else (self._time, *self._columns)
-        for i in wanted:
-            if i >= len(cells):
-                return f'it has {len(cells)} cells, and the header {len(self._names)}'
-            try:
-                float(cells[i].strip() or 'nan')
-            except ValueError:
-                return f"'{cells[i].strip()}' in column {self._names[i]} is no number"
-        return ''
-
-    def numbers(self) -> Array:
-        """All rows."""
-        if self._numbers:
-            return np.concatenate(self._numbers)
-        if self._bad:
-            raise MeasurementError(
-                f'{self._source}: no line is a row of numbers, in line {self._bad[0]} {self._odd}'
-            )
-        return np.zeros((0, len(self._columns)))
-
-    def torn(self, numbers: Array) -> Array:
-        """Return the rows, those without a time as numbers that are not finite."""
-        if self._torn:
-            numbers = numbers.copy()
-            numbers[self._torn] = np.nan
-        return numbers
-
-    def stamp(self, rate: float | None) -> IntArray:
-        """Stamps to the nanosecond."""
-        if self._time is None:
-            assert rate is not None
-            stamps: IntArray = np.round(np.arange(len(self.numbers())) * (1e9 / rate))
-            return stamps.astype(np.int64)
-        stamps, self._torn = stamps_of(self._times, unit_of(self._names[self._time]))
-        return stamps
-
-    def remarks(self) -> list[str]:
-        """How many lines were no numbers."""
-        if not self._bad:
-            return []
-        return [f'{len(self._bad)} lines are not rows of numbers, the first is {self._bad[0]}']

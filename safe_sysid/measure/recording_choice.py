@@ -9,7 +9,8 @@ from pathlib import Path
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MeasurementError
-from safe_sysid.measure.csv_log import Columns, filled_pattern, read_csv, read_positions_csv
+from safe_sysid.measure.csv_log import Columns, read_csv, read_positions_csv
+from safe_sysid.measure.numbered_columns import filled_pattern
 from safe_sysid.measure.recording import Recording
 
 TABLES = ('.csv', '.txt', '.tsv')

@@ -7,7 +7,7 @@ many for seconds.
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from itertools import chain
 import re
 
@@ -41,13 +41,26 @@ def stamps_of(times: list[Array | list[str]], unit: int | None) -> tuple[IntArra
     if short is not None:
         return short, []
     told = (map(repr, x.tolist()) if isinstance(x, np.ndarray) else x for x in times)
-    counted = [Decimal(text.strip()) for text in chain.from_iterable(told)]
-    first = next((t for t in counted if t.is_finite() and abs(t) < LATEST), Decimal(0))
+    counted = [_counted(text) for text in chain.from_iterable(told)]
+    first = next((t for t in counted if _is_stamp(t, 1)), Decimal(0))
     scale = unit or (1 if abs(first) > NANOSECONDS else 10**9)
-    torn = [i for i, t in enumerate(counted) if not (t.is_finite() and abs(t) * scale < LATEST)]
+    torn = [i for i, t in enumerate(counted) if not _is_stamp(t, scale)]
     for i in torn:
-        counted[i] = first if abs(first) * scale < LATEST else Decimal(0)
+        counted[i] = first if _is_stamp(first, scale) else Decimal(0)
     return np.array([round(time * scale) for time in counted], dtype=np.int64), torn
+
+
+def _counted(text: str) -> Decimal:
+    """Return a number; one that is none, or has more digits than any, is not a number."""
+    try:
+        return Decimal(text.strip())
+    except InvalidOperation:
+        return Decimal('nan')
+
+
+def _is_stamp(time: Decimal, scale: int) -> bool:
+    """Whether a stamp can hold a time of so many nanoseconds each; no product overflows here."""
+    return time.is_finite() and time.copy_abs() < Decimal(LATEST) / scale
 
 
 def check_steps(source: str, name: str, stamp: IntArray) -> None:

@@ -107,6 +107,15 @@ def test_velocities_are_not_compared_across_a_gap():
     assert unit_findings(recording_of('log.csv', NAMES, samples, ()), LIMITS) == ()
 
 
+@pytest.mark.parametrize('hours', [12, 500_000])
+def test_a_clock_that_is_set_costs_no_time_and_no_memory(hours):
+    whole = recording()
+    stamp = whole.stamp + (np.arange(len(whole)) >= 500) * hours * 3600 * 10**9
+    samples = Samples(stamp, whole.position, 0.5 * whole.velocity, whole.effort)
+    (found,) = unit_findings(recording_of('log.csv', NAMES, samples, ()), LIMITS)
+    assert found.quantity == 'velocity'
+
+
 def test_equal_limits_are_none():
     nothing = JointLimits(*[np.zeros(7)] * 2, *([np.ones(7)] * 3), np.zeros(7, dtype=bool))
     assert unit_findings(recording(), nothing) == ()

@@ -181,14 +181,15 @@ class _Block:
         columns = np.column_stack([pushes.reshape(len(rows), -1), rows.b - H @ before.mean])
         white = substituted(factor, columns)
         self._middle = np.array([0.5 * (start + end) for start, end in spans])
+        self._recorded = sum(end - start for start, end in spans)  # [s]
         triangle = np.asarray(np.linalg.qr(white, mode='r'))  # there are more rows than columns
         self._triangle, self._in_force = triangle[:-1, :-1], triangle[:-1, -1]
         self.excess = float(triangle[-1, -1] ** 2) / max(len(rows) - len(self._in_force), 1)
 
     @property
     def seconds(self) -> float:
-        """Length of the block."""
-        return float(self._middle[-1] - self._middle[0])
+        """Length of the block, without gaps."""
+        return min(float(self._middle[-1] - self._middle[0]), self._recorded)
 
     def tones(self, frequencies: Array) -> Array:
         """Likelihoods that forces of these frequencies gain, and their root mean squares [N].

@@ -38,6 +38,7 @@ from safe_sysid.identify.difference.torque_delay import (
     TorqueDelay,
     torque_delay,
 )
+from safe_sysid.identify.payload_in_frame import nearest_body
 from safe_sysid.identify.two_at_a_time import two_at_a_time
 from safe_sysid.model.robot_model import RobotModel
 
@@ -117,7 +118,17 @@ def payload_difference(problem: DifferenceProblem) -> PayloadDifference:
             why = f'with the payload {wrong.removesuffix(". Nothing was fitted")}'
             found = replace(found, withheld=why, not_guaranteed=why)
     stated = strange.caution if problem.unit_is_stated else None
-    return _with_a_mass(replace(found, strange_unit=stated), problem.payload_mass)
+    found = _with_a_mass(replace(found, strange_unit=stated), problem.payload_mass)
+    return with_proven_nominal(found)
+
+
+def with_proven_nominal(found: PayloadDifference) -> PayloadDifference:
+    """Where nothing is said of the fit, have the nominal payload within what is guaranteed."""
+    bounds = found.guaranteed_bounds
+    if found.statistical is not None or bounds is None:
+        return found
+    within = np.clip(found.nominal, bounds.lower, bounds.upper)
+    return replace(found, nominal=nearest_body(within, bounds))
 
 
 def _both_stretched(problem: DifferenceProblem, cutoff: float) -> tuple[EmptyArm, list[Stretch]]:

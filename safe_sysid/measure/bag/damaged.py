@@ -43,7 +43,10 @@ def messages(path: Path) -> Iterator[StoredMessage]:
     with path.open('rb') as file:
         start = file.read(len(SQLITE_MAGIC))
     if start.startswith(MCAP_MAGIC):
-        yield from _mcap_messages(path)
+        try:
+            yield from _mcap_messages(path)
+        except struct.error as error:
+            raise Damage('it has a record that is too short for what it is') from error
     elif start == SQLITE_MAGIC:
         yield from _sqlite_messages(path)
     else:

@@ -213,7 +213,17 @@ class _Taken:
         velocity = None if without else _joined(columns[3])
         effort = _joined(columns[4])
         self._stamped = bool(np.count_nonzero(stamp) > len(stamp) // 2)
-        return Samples(stamp if self._stamped else received, position, velocity, effort)
+        samples = Samples(stamp if self._stamped else received, position, velocity, effort)
+        return self._with_stamps(samples) if self._stamped else samples
+
+    def _with_stamps(self, samples: Samples) -> Samples:
+        """Leave out samples that a driver reported before it had a clock."""
+        has = samples.stamp != 0
+        if has.all():
+            return samples
+        self.skipped['without a stamp'] = int(np.count_nonzero(~has))
+        velocity = None if samples.velocity is None else samples.velocity[has]
+        return Samples(samples.stamp[has], samples.position[has], velocity, samples.effort[has])
 
     def remarks(self, topic: str) -> list[str]:
         """Which topic this was, and what was left out."""

@@ -153,6 +153,23 @@ def test_an_arm_that_is_known_less_well_than_was_said_is_no_liquid(rng):
     assert all(each.ljung_box < each.ljung_box_threshold for each in found)
 
 
+def test_a_gap_of_hours_asks_for_no_finer_frequencies(rng):
+    whole = found_in(windows := synthetic(rng, tone=2.0))
+    late = [
+        replace(
+            each,
+            rows=replace(
+                each.rows,
+                start=each.rows.start + 43_200.0 * (i > 20),
+                end=each.rows.end + 43_200.0 * (i > 20),
+            ),
+        )
+        for i, each in enumerate(windows)
+    ]
+    tones = found_in(late).tone_threshold  # grows with their number
+    assert tones == pytest.approx(whole.tone_threshold, rel=0.02)
+
+
 def test_too_few_windows_say_nothing(rng):
     assert rigidity(synthetic(rng)[:20], belief(), SAMPLES, NOISE) is None
 

@@ -11,7 +11,10 @@ from safe_sysid.calibrate.calibration import calibrate
 from safe_sysid.calibrate.settings import CalibrationSettings
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.difference import guaranteed
-from safe_sysid.identify.difference.against_empty import payload_difference
+from safe_sysid.identify.difference.against_empty import (
+    payload_difference,
+    with_proven_nominal,
+)
 from safe_sysid.identify.difference.answer_text import caution
 from safe_sysid.identify.difference.friction_choice import FrictionChoice
 from safe_sysid.identify.difference.friction_terms import FrictionTerms
@@ -33,6 +36,9 @@ def test_both_intervals_contain_the_payload_of_an_unknown_arm(seed):
     assert np.all((sure.lower <= PAYLOAD) & (sure.upper >= PAYLOAD))
     assert given.radius[0] < 0.3
     assert sure.radius[0] < 0.8
+    assert with_proven_nominal(found) is found
+    doubted = replace(found, statistical=None, nominal=found.nominal + 5.0)
+    assert sure.contains(with_proven_nominal(doubted).nominal)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,15 @@ import struct
 
 import pytest
 
-from safe_sysid.measure.bag.damaged import CHUNK, MCAP_MAGIC, Damage, messages
+from safe_sysid.measure.bag.damaged import (
+    CHANNEL,
+    CHUNK,
+    MCAP_MAGIC,
+    MESSAGE,
+    SCHEMA,
+    Damage,
+    messages,
+)
 
 
 def test_a_long_name_of_a_compression_is_not_said_in_full(tmp_path):
@@ -15,3 +23,12 @@ def test_a_long_name_of_a_compression_is_not_said_in_full(tmp_path):
     with pytest.raises(Damage, match=r"compressed with 'x{40}', which") as damage:
         list(messages(path))
     assert len(str(damage.value)) < 200
+
+
+@pytest.mark.parametrize('kind', [SCHEMA, CHANNEL, MESSAGE])
+@pytest.mark.parametrize('size', [0, 1, 5])
+def test_a_record_that_is_too_short_for_what_it_is_is_damage(kind, size, tmp_path):
+    path = tmp_path / 'bag.mcap'
+    path.write_bytes(MCAP_MAGIC + struct.pack('<BQ', kind, size) + bytes(size))
+    with pytest.raises(Damage, match='a record that is too short for what it is'):
+        list(messages(path))

@@ -258,3 +258,14 @@ def test_what_a_loop_recorded_is_joint_torque(rng, tmp_path):
     as_driver = loop.as_driver(unit)
     np.testing.assert_allclose(as_driver.log(np.sign(unit), np.abs(unit)).torque, numbers[2])
     assert as_driver.remarks[-1].startswith('recorded by a loop')
+
+
+def test_samples_of_a_driver_that_had_no_clock_yet_are_left_out(rng, tmp_path):
+    """Beside them all others would be half a century later."""
+    bag, stamp, numbers = three_joints(rng, 30)
+    topic, kind, received, _ = bag.messages[0]
+    data = joint_state(0, ABC, *(x[0] for x in numbers))
+    bag.messages[0] = topic, kind, received, data
+    recording = read_rosbag(bag.write(tmp_path / 'bag', 'mcap'), ABC)
+    assert_equal(recording, stamp[1:], [x[1:] for x in numbers])
+    assert '1 messages skipped without a stamp' in recording.remarks
