@@ -17,7 +17,7 @@ from safe_sysid.errors import MeasurementError
 from safe_sysid.input_file import check_file
 from safe_sysid.measure.numbered_columns import (
     NUMBERED,
-    filled_pattern,
+    filled_names,
     named_in_rows,
     refuse_more,
     refuse_two_numberings,
@@ -300,7 +300,7 @@ def _found(
     what, pattern = asked
     usual = [p % w for p in _NAMED + NUMBERED for w in WORDS[what]]
     for candidate in [pattern] if pattern else usual:
-        wanted = [filled_pattern(candidate, joint, i) for i, joint in enumerate(joints)]
+        wanted = filled_names(candidate, joints)
         places = [_place(names, name) for name in wanted]
         if all(place is not None for place in places):
             if not pattern:

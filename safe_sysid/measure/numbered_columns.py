@@ -22,6 +22,17 @@ def filled_pattern(pattern: str, joint: str, i: int) -> str:
     return re.sub(r'\{(?:joint|i|n)\}', lambda found: parts[found.group()], pattern)
 
 
+def filled_names(pattern: str, joints: Sequence[str]) -> list[str]:
+    """Return one name for each joint; refuse a pattern that gives two of them the same."""
+    names = [filled_pattern(pattern, joint, i) for i, joint in enumerate(joints)]
+    if len(set(names)) < len(names):
+        raise MeasurementError(
+            f"the pattern '{pattern}' gives several joints the same name; put {{joint}}, {{i}} or "
+            '{n} where they differ'
+        )
+    return names
+
+
 def refuse_more(source: str, names: Sequence[str], pattern: str, count: int, what: str) -> None:
     """Refuse numbers of more joints than the arm has: nobody knows which are its own."""
     first, other = (filled_pattern(pattern, '', i) for i in (0, count))

@@ -10,7 +10,7 @@ from pathlib import Path
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.csv_log import Columns, read_csv, read_positions_csv
-from safe_sysid.measure.numbered_columns import filled_pattern
+from safe_sysid.measure.numbered_columns import filled_names, filled_pattern
 from safe_sysid.measure.recording import Recording
 
 TABLES = ('.csv', '.txt', '.tsv')
@@ -35,6 +35,7 @@ def recording_of_choice(
     What a loop of ours recorded is joint torque; with `torque_per_unit` that is turned back.
     """
     names = joint_names(choice, joints)
+    _refuse_topic_of_table(choice)
     if choice.path.suffix.lower() in TABLES:
         return read_csv(choice.path, names, choice.columns)
     if choice.path.suffix.lower() in PACKED:
@@ -69,6 +70,14 @@ def _of_one(choice: RecordingChoice, name: str) -> Recording:
     return read_positions(choice.path, (name,), choice.topic)
 
 
+def _refuse_topic_of_table(choice: RecordingChoice) -> None:
+    if choice.topic is not None and choice.path.suffix.lower() in TABLES:
+        raise MeasurementError(
+            f"{choice.path}: a table has no topics, and '{choice.topic}' is asked for; leave it "
+            'out, or give the bag'
+        )
+
+
 def joint_names(choice: RecordingChoice, joints: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of the joints in the recording."""
-    return tuple(filled_pattern(choice.names, j, i) for i, j in enumerate(joints))
+    """Names of the joints in the recording, of which no two are the same."""
+    return tuple(filled_names(choice.names, joints))

@@ -5,6 +5,7 @@ import pytest
 
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.csv_log import Columns, read_csv
+from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 
 AB = ('a', 'b')
 USUAL = Columns()
@@ -137,3 +138,19 @@ def test_joints_that_rows_name_are_taken_by_their_names(names, rail, rng, tmp_pa
     rows[30] = rows[30].replace('"a"', '"x"').replace('"b"', '"a"').replace('"x"', '"b"')
     with pytest.raises(MeasurementError, match='line 32 names other joints than the first row'):
         read_csv(written(tmp_path / 'x.csv', header, rows), AB, USUAL)
+
+
+@pytest.mark.parametrize('what', ['position', 'effort', 'names'])
+def test_a_pattern_that_is_the_same_for_several_joints_is_refused(what, tmp_path):
+    path = written(tmp_path / 'x.csv', HEADER, ['0.00,1,2,3,4', '0.01,1,2,3,4', '0.02,1,2,3,4'])
+    with pytest.raises(MeasurementError, match="'q_a' gives several joints the same name"):
+        if what == 'names':
+            recording_of_choice(RecordingChoice(path, names='q_a'), AB)
+        else:
+            read_csv(path, AB, Columns(**{what: 'q_a'}))
+
+
+def test_a_table_has_no_topics(tmp_path):
+    path = written(tmp_path / 'x.csv', HEADER, ['0.00,1,2,3,4'])
+    with pytest.raises(MeasurementError, match="no topics, and '/joint_states' is asked for"):
+        recording_of_choice(RecordingChoice(path, topic='/joint_states'), AB)
