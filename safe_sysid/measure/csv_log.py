@@ -21,7 +21,6 @@ from safe_sysid.measure.numbered_columns import (
     named_in_rows,
     refuse_more,
     refuse_two_numberings,
-    renamed,
 )
 from safe_sysid.measure.recording import Recording, Samples, recording_of
 from safe_sysid.measure.table_rows import TableRows, bare
@@ -97,9 +96,8 @@ def _read(path: Path, joints: tuple[str, ...], columns: Columns, signal: str) ->
             delimiter = _delimiter(header)
             names = [name.strip().strip('"') for name in header.lstrip('#').split(delimiter)]
             _refuse_rate_beside_times(str(path), names, columns)
-            row = next((x for x in first if x.strip() and not x.startswith('#')), '')
-            names, told = _with_names_in_rows(names, row.split(delimiter), joints)
-            place = _Places.of(str(path), names, joints, columns, signal)
+            told = _names_in_rows(names, first, delimiter, joints)
+            place = _Places.of(str(path), names, (joints, told), columns, signal)
             table = TableRows(str(path), names, place.numbers, place.time, delimiter, told)
             for block in filter(None, chain([first], blocks)):
                 lines = _with_points(str(path), block, delimiter, len(names))
@@ -130,7 +128,8 @@ def pose_columns(path: Path, joints: tuple[str, ...], columns: Columns) -> tuple
         delimiter = _delimiter(header)
         names = [name.strip().strip('"') for name in header.lstrip('#').split(delimiter)]
         untimed = replace(columns, rate=columns.rate or 1.0)
-        place = _Places.of(str(path), names, joints, untimed, EFFORTS)
+        told = _names_in_rows(names, text, delimiter, joints)
+        place = _Places.of(str(path), names, (joints, told), untimed, EFFORTS)
         lines = [line for line in text if line.strip() and not line.startswith('#')]
     n = len(joints)
     if not lines:
@@ -142,18 +141,16 @@ def pose_columns(path: Path, joints: tuple[str, ...], columns: Columns) -> tuple
     return numbers[:, :n], numbers[:, n:]
 
 
-def _with_names_in_rows(
-    names: list[str], row: list[str], joints: tuple[str, ...]
-) -> tuple[list[str], dict[int, str]]:
-    """Return names of columns as rows name the joints, and which cells say so."""
+def _names_in_rows(
+    names: list[str], lines: list[str], delimiter: str | None, joints: tuple[str, ...]
+) -> dict[int, str]:
+    """Return the names that the first row gives the joints, by column; empty: it names none."""
     places = named_in_rows(names)
+    row = next((x for x in lines if x.strip() and not x.startswith('#')), '').split(delimiter)
     if not places or max(places) >= len(row):
-        return names, {}
-    told = [bare(row[place]) for place in places]
-    if not set(joints) <= set(told):
-        return names, {}
-    words = (word for each in WORDS.values() for word in each)
-    return renamed(names, told, words), dict(zip(places, told, strict=True))
+        return {}
+    told = {place: bare(row[place]) for place in places}
+    return told if set(joints) <= set(told.values()) else {}
 
 
 def _blocks(path: Path, file: TextIO) -> Iterator[list[str]]:
@@ -191,7 +188,7 @@ def _cells(line: str) -> int:
 
 def _with_points(source: str, lines: list[str], delimiter: str | None, columns: int) -> list[str]:
     """Return lines with points in place of decimal commas; refuse commas that are both."""
-    if delimiter is not None and '"' in lines[0]:  # spreadsheets write decimal commas so
+    if delimiter is not None and any('"' in line for line in lines):
         return [_unquoted(line, delimiter) for line in lines]
     if delimiter == ',':
         cells = max(line.count(',') + 1 for line in lines[:10])
@@ -207,7 +204,12 @@ def _with_points(source: str, lines: list[str], delimiter: str | None, columns: 
 
 
 def _unquoted(line: str, delimiter: str) -> str:
-    """Return a line by itself, as a quote that nobody closes ends with it."""
+    """Return a line with points for decimal commas, which spreadsheets write in quotes.
+
+    Each line by itself, as a quote that nobody closes ends with it.
+    """
+    if '"' not in line:
+        return line if delimiter == ',' else line.replace(',', '.')
     try:
         row = next(csv.reader([line], delimiter=delimiter), [])
     except csv.Error:  # a cell of more letters than a number has
@@ -241,17 +243,22 @@ class _Places:
 
     @staticmethod
     def of(
-        source: str, names: list[str], joints: tuple[str, ...], columns: Columns, signal: str
+        source: str,
+        names: list[str],
+        named: tuple[tuple[str, ...], dict[int, str]],
+        columns: Columns,
+        signal: str,
     ) -> _Places:
-        """Places by name."""
+        """Places by name; joints, and what rows name them by columns."""
+        joints = named[0]
         patterns: dict[str, str] = {}  # that fit, but for those that were told
-        position = _found(source, names, joints, ('position', columns.position), patterns)
+        position = _found(source, names, named, ('position', columns.position), patterns)
         effort = (
-            _found(source, names, joints, ('effort', columns.effort), patterns)
+            _found(source, names, named, ('effort', columns.effort), patterns)
             if signal == EFFORTS
             else _wrench(names)
         )
-        velocity = _found(source, names, joints, ('velocity', columns.velocity), patterns)
+        velocity = _found(source, names, named, ('velocity', columns.velocity), patterns)
         refuse_two_numberings(source, patterns)
         time = _time_column(source, names, columns)
         if signal == WRENCH and effort is None:
@@ -289,7 +296,7 @@ def _listed(names: list[str], places: list[int]) -> str:
 def _found(
     source: str,
     names: list[str],
-    joints: tuple[str, ...],
+    named: tuple[tuple[str, ...], dict[int, str]],
     asked: tuple[str, str | None],
     patterns: dict[str, str],
 ) -> list[int] | None:
@@ -298,12 +305,13 @@ def _found(
     A usual pattern that fits is noted under the name of the quantity.
     """
     what, pattern = asked
+    joints, told = named[0], list(named[1].values())
     usual = [p % w for p in _NAMED + NUMBERED for w in WORDS[what]]
     for candidate in [pattern] if pattern else usual:
-        wanted = filled_names(candidate, joints)
+        wanted = filled_names(candidate, joints, told)
         places = [_place(names, name) for name in wanted]
         if all(place is not None for place in places):
-            if not pattern:
+            if not (pattern or told):
                 refuse_more(source, names, candidate, len(joints), what)
                 patterns[what] = candidate
             return [place for place in places if place is not None]

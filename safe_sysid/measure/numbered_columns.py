@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 import re
 
 from safe_sysid.errors import MeasurementError
@@ -22,9 +22,13 @@ def filled_pattern(pattern: str, joint: str, i: int) -> str:
     return re.sub(r'\{(?:joint|i|n)\}', lambda found: parts[found.group()], pattern)
 
 
-def filled_names(pattern: str, joints: Sequence[str]) -> list[str]:
-    """Return one name for each joint; refuse a pattern that gives two of them the same."""
-    names = [filled_pattern(pattern, joint, i) for i, joint in enumerate(joints)]
+def filled_names(pattern: str, joints: Sequence[str], told: Sequence[str] = ()) -> list[str]:
+    """Return one name for each joint; refuse a pattern that gives two of them the same.
+
+    Numbers count the joints that were told, if any were.
+    """
+    order = told or joints
+    names = [filled_pattern(pattern, joint, order.index(joint)) for joint in joints]
     if len(set(names)) < len(names):
         raise MeasurementError(
             f"the pattern '{pattern}' gives several joints the same name; put {{joint}}, {{i}} or "
@@ -65,14 +69,3 @@ def named_in_rows(names: Sequence[str]) -> list[int]:
         if places:
             return places
     return []
-
-
-def renamed(names: Sequence[str], told: Sequence[str], words: Iterable[str]) -> list[str]:
-    """Return names of columns with names of joints, as rows tell them, in place of numbers."""
-    by_number = {
-        filled_pattern(pattern % word, '', i): f'{joint}.{word}'
-        for pattern in NUMBERED[:3]
-        for word in words
-        for i, joint in enumerate(told)
-    }
-    return [by_number.get(name, name) for name in names]

@@ -35,7 +35,6 @@ def recording_of_choice(
     What a loop of ours recorded is joint torque; with `torque_per_unit` that is turned back.
     """
     names = joint_names(choice, joints)
-    _refuse_topic_of_table(choice)
     if choice.path.suffix.lower() in TABLES:
         return read_csv(choice.path, names, choice.columns)
     if choice.path.suffix.lower() in PACKED:
@@ -68,14 +67,6 @@ def _of_one(choice: RecordingChoice, name: str) -> Recording:
     from safe_sysid.measure.bag.reader import read_positions
 
     return read_positions(choice.path, (name,), choice.topic)
-
-
-def _refuse_topic_of_table(choice: RecordingChoice) -> None:
-    if choice.topic is not None and choice.path.suffix.lower() in TABLES:
-        raise MeasurementError(
-            f"{choice.path}: a table has no topics, and '{choice.topic}' is asked for; leave it "
-            'out, or give the bag'
-        )
 
 
 def joint_names(choice: RecordingChoice, joints: tuple[str, ...]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from decimal import Decimal, InvalidOperation
 
 import numpy as np
@@ -10,6 +11,7 @@ from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.time_column import SHORT, stamps_of, unit_of
 
+LOOKED_AT = 100  # lines, for how wide rows usually are
 FEW_BAD, BAD_SHARE = 5, 0.05  # lines that are no rows like the first one; more are refused
 
 
@@ -32,7 +34,7 @@ class TableRows:
     ) -> None:
         self._source, self._names = source, names
         self._told = told  # names of joints that every row repeats, by column
-        self._width, self._filled = 0, 0  # cells of the first row, and without empty ones behind
+        self._widths: set[int] = set()  # cells of rows: of the header, and of most at first
         self._columns, self._time, self._delimiter = columns, time, delimiter
         self._odd = ''  # what is no number in the first line that has none
         self._numbers: list[Array] = []
@@ -44,8 +46,10 @@ class TableRows:
     def add(self, lines: list[str]) -> None:
         """Take a block of lines."""
         try:
-            self._check_rows(lines)
+            self._check_widths(lines)
             numbers = self._parsed(lines)
+            for offset, line in enumerate(lines if self._told else ()):
+                self._check_joints(line.split(self._delimiter), self._line + 1 + offset)
             if self._time is not None:
                 self._times.append(self._times_of(lines, numbers[:, -1]))
             self._numbers.append(numbers[:, : len(self._columns)])
@@ -54,27 +58,30 @@ class TableRows:
                 self._add_line(line, self._line + 1 + offset)
         self._line += len(lines)
 
-    def _check_rows(self, lines: list[str]) -> None:
-        """Refuse other joints than in the first row, and notice rows that are not as wide."""
-        if not self._width:
-            first = next((x for x in lines if x.strip() and not x.startswith('#')), '')
-            cells = first.split(self._delimiter)
-            self._width, self._filled = len(cells), _filled(cells)
-        for offset, line in enumerate(lines if self._told else ()):
-            cells = line.split(self._delimiter)
-            if any(len(cells) > i and bare(cells[i]) != x for i, x in self._told.items()):
-                raise MeasurementError(
-                    f'{self._source}: line {self._line + 1 + offset} names other joints than the '
-                    'first row, or in another order; write one table for each order'
-                )
-        mark = self._delimiter
-        widths = (len(x.split()) if mark is None else x.count(mark) + 1 for x in lines)
-        if any(width != self._width for width in widths):
+    def _check_widths(self, lines: list[str]) -> None:
+        """Notice lines that are not as wide as the header, nor as most rows are at first."""
+        rows = [x for x in lines[:LOOKED_AT] if x.strip() and not x.startswith('#')]
+        if not self._widths and rows:
+            usual = Counter(map(self._cells, rows)).most_common(1)[0][0]
+            self._widths = {len(self._names), usual}
+        if any(self._cells(line) not in self._widths for line in lines):
             raise ValueError('rows of another width')
 
+    def _cells(self, line: str) -> int:
+        mark = self._delimiter
+        return len(line.split()) if mark is None else line.count(mark) + 1
+
     def _is_as_wide(self, cells: list[str]) -> bool:
-        """Whether a row is as wide as the first one, but for empty cells behind."""
-        return len(cells) >= self._filled and _filled(cells) <= self._width
+        """Whether a line has as many cells as a row, but for empty ones behind."""
+        return len(cells) in self._widths or _filled(cells) <= len(self._names) < len(cells)
+
+    def _check_joints(self, cells: list[str], number: int) -> None:
+        """Refuse a row that names other joints than the first one."""
+        if any(bare(cells[i]) != joint for i, joint in self._told.items()):
+            raise MeasurementError(
+                f'{self._source}: line {number} names other joints than the first row, or in '
+                'another order; write one table for each order'
+            )
 
     def _times_of(self, lines: list[str], numbers: Array) -> Array | list[str]:
         """Return times of a block, as text where a float is not near enough."""
@@ -99,10 +106,12 @@ class TableRows:
             return
         if not self._is_as_wide(cells) or self._names_columns(cells):
             self._bad.append(number)
-            self._odd = self._odd or f'it has {len(cells)} cells, and the first row {self._width}'
+            wide = f'it has {len(cells)} cells, and the header {len(self._names)}'
+            self._odd = self._odd or wide
             return
         try:
             row = [float(cells[i].strip() or 'nan') for i in self._columns]
+            self._check_joints(cells, number)
             if self._time is not None:
                 Decimal(cells[self._time].strip())
                 self._times.append([cells[self._time]])
@@ -128,6 +137,8 @@ class TableRows:
         for i in wanted:
             if i >= len(cells):
                 return f'it has {len(cells)} cells, and the header {len(self._names)}'
+            if i == self._time and not cells[i].strip():
+                return 'it has no time'
             try:
                 float(cells[i].strip() or 'nan')
             except ValueError:

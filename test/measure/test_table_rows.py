@@ -36,7 +36,7 @@ def test_rows_whose_cells_move_are_refused(change, share, rng, tmp_path):
         rows[i] = ','.join(cells[:2] + cells[3:]) if change == 'a cell less' else rows[i]
     path = written(tmp_path / 'x.csv', HEADER + ',count', rows)
     bad, wide = round(100 * share), 7 if change == 'a cell more' else 5
-    said = f'{bad} of 100 lines are no rows .* is {102 - bad}: it has {wide} cells, and .* row 6'
+    said = f'{bad} of 100 lines are no rows .* is {102 - bad}: it has {wide} cells, .* header 6'
     with pytest.raises(MeasurementError, match=said):
         read_csv(path, AB, USUAL)
 
@@ -150,7 +150,47 @@ def test_a_pattern_that_is_the_same_for_several_joints_is_refused(what, tmp_path
             read_csv(path, AB, Columns(**{what: 'q_a'}))
 
 
-def test_a_table_has_no_topics(tmp_path):
-    path = written(tmp_path / 'x.csv', HEADER, ['0.00,1,2,3,4'])
-    with pytest.raises(MeasurementError, match="no topics, and '/joint_states' is asked for"):
-        recording_of_choice(RecordingChoice(path, topic='/joint_states'), AB)
+@pytest.mark.parametrize(
+    'line', ['2.000,b,', '# stopped, then, went on', '', 'HEADER', 'pause'], ids=lambda x: x[:9]
+)
+def test_a_line_that_is_no_row_names_no_joints(line, rng, tmp_path):
+    header = of_numbers(0, 1, ('name_{}', *NUMBERED))
+    rows = [f'{0.01 * i:.2f},b,a,{text(row)}' for i, row in enumerate(rng.normal(size=(40, 4)))]
+    rows[20:20] = [header if line == 'HEADER' else line]
+    assert len(read_csv(written(tmp_path / 'x.csv', header, rows), AB, USUAL)) == 40
+
+
+def test_columns_that_are_stated_by_number_are_those_of_the_joints_that_rows_name(tmp_path):
+    """Else positions would go by name, and torques by the order of the URDF."""
+    header = of_numbers(0, 1, ('name_{}', 'position_{}', 'tau_J_{}'))
+    rows = [f'{0.01 * i:.2f},b,a,1,2,3,4' for i in range(40)]
+    path = written(tmp_path / 'x.csv', header, rows)
+    recording = read_csv(path, AB, Columns(effort='tau_J_{i}'))
+    assert (recording.position[0].tolist(), recording.effort[0].tolist()) == ([2, 1], [4, 3])
+    again = read_csv(path, AB, Columns(position='position_{i}', effort='tau_J_{i}'))
+    assert again.position[0].tolist() == [2, 1]
+
+
+def test_a_first_row_that_is_torn_decides_nothing(rng, tmp_path):
+    rows = [text(row) for row in numbers(rng)]
+    rows[0] = '0.5,0.3'
+    recording = read_csv(written(tmp_path / 'x.csv', HEADER, rows), AB, USUAL)
+    assert len(recording) == 39
+
+
+@pytest.mark.parametrize('notes', [[0], [25], [0, 25]])
+@pytest.mark.parametrize('note', ['begins', '"picked, then placed"'])
+def test_a_note_behind_some_rows_is_nothing_to_the_others(notes, note, rng, tmp_path):
+    rows = [text(row) for row in numbers(rng)]
+    for i in notes:
+        rows[i] += f',{note}'
+    recording = read_csv(written(tmp_path / 'x.csv', HEADER + ',note', rows), AB, USUAL)
+    assert len(recording) == 40
+
+
+def test_rows_without_a_time_are_said_to_have_none(rng, tmp_path):
+    rows = [',' + text(row[1:]) if i % 2 else text(row) for i, row in enumerate(numbers(rng))]
+    with pytest.raises(
+        MeasurementError, match='20 of 40 lines .* the first of them is 3: it has no time'
+    ):
+        read_csv(written(tmp_path / 'x.csv', HEADER, rows), AB, USUAL)

@@ -17,6 +17,7 @@ from safe_sysid.ros.messages.request_topics import (
     AWAY,
     AWAY_AT,
     GIVEN_UP,
+    LATELY,
     REFUSED,
     TAKEN,
     WAITING,
@@ -89,10 +90,12 @@ class Going:
 
     def _ask(self) -> Outcome | None:
         """Tell it until the planner has heard it, and wait for the answer."""
-        if self._loop.figure(ANSWERED) == str(self._stamp):
+        if self._is_answered(self._stamp):
             stamp, _, reason = self._loop.figure(REFUSED).partition(' ')
             if stamp == str(self._stamp):
                 return Outcome(False, f'refused: {reason}', Why.NOT_BEGUN)
+            if self._loop.figure(ANSWERED) != str(self._stamp) and self._ousted:
+                return Outcome(False, self._ousted, Why.NOT_BEGUN)
             self._is_taken, self._looks = True, 0
             return None
         if self._loop.mode not in BEGINS:
@@ -105,7 +108,7 @@ class Going:
         if self._looks > PATIENCE:
             why = 'the planner does not answer; nothing was begun'
             return Outcome(False, why, Why.NOT_BEGUN)
-        if str(self._stamp) not in self._loop.figure(WAITING).split():
+        if not self._waits(self._stamp):
             self._is_told_of = True
             self._tell(self._stamp)
         return None
@@ -113,9 +116,18 @@ class Going:
     @property
     def _may_lead_there(self) -> bool:
         """Whether the planner leads there, or has yet to hear that it is to."""
-        if self._is_taken or self._loop.figure(ANSWERED) == str(self._stamp):
+        if self._is_taken or self._is_answered(self._stamp):
             return self._loop.figure(TAKEN) == str(self._stamp)
         return self._is_told_of
+
+    def _is_answered(self, name: int) -> bool:
+        """Whether the planner has answered a request, though others came since."""
+        lately = self._loop.figure(LATELY).split()
+        return str(name) in (self._loop.figure(ANSWERED), *lately)
+
+    def _waits(self, name: int) -> bool:
+        """Whether the planner has heard a request that it has not answered yet."""
+        return str(name) in self._loop.figure(WAITING).split()
 
     def _take_away(self) -> None:
         self._is_withdrawn = True
@@ -160,16 +172,17 @@ class Going:
     def _come_to_rest(self) -> Outcome | None:
         """Brake, and see to it that the goal begins nothing later.
 
-        Where the arm is led to a goal of somebody else by now, that goes on.
+        Where the arm is led to a goal of somebody else by now, that goes on, unless nobody hears
+        the planner any more.
         """
-        answered = self._loop.figure(ANSWERED)
-        self._is_forgotten |= answered == str(self._stamp + 1)
-        has_heard = self._is_taken or self._is_forgotten or answered == str(self._stamp)
+        self._is_forgotten |= self._is_answered(self._stamp + 1)
+        has_heard = self._is_taken or self._is_forgotten or self._is_answered(self._stamp)
         is_elsewhere = has_heard and self._loop.figure(TAKEN) not in ('', str(self._stamp))
+        is_elsewhere = is_elsewhere and 'planner' not in self._loop.silent
         if self._loop.mode in (Mode.TASK, *LEARNS) and not is_elsewhere:
             self._loop.ask(Signal.BRAKE)
         is_done = self._is_forgotten or is_elsewhere or not self._is_told_of
-        if not is_done:
+        if not is_done and not self._waits(self._stamp + 1):
             self._take_away()
         moving = (Mode.TASK, Mode.BRAKING, *LEARNS)
         moves = self._loop.mode in moving or not rests(self._loop)

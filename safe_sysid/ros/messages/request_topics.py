@@ -11,6 +11,7 @@ WANTED = 'wanted_half_widths'  # std_msgs/Float64MultiArray of theta_e, first en
 
 # names of goals are stamps as a rule, see request_names.py
 WAITING = 'requests that wait [ns]'  # names of goals heard and not answered yet, as they came
+LATELY = 'requests answered lately [ns]'  # their names, as they were answered
 ANSWERED = 'request answered [ns]'  # name of the goal that was taken or refused last
 CHECKED = 'places checked [ns]'  # stamp of the newest question about places that is answered
 CHECK_PICKS = 'picks again'  # stamp, JSON of what was placed and is picked there, and the way in

@@ -7,6 +7,7 @@ request is among the figures of the planner. Of requests that wait, the newest o
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
 import math
@@ -53,6 +54,7 @@ from safe_sysid.ros.messages.request_topics import (
     GIVEN_UP,
     GOAL,
     GOAL_POSE,
+    LATELY,
     LEARNS_TO,
     ON_THE_WAY,
     PATH,
@@ -70,6 +72,7 @@ from safe_sysid.track.supervisor import Mode
 Choices = Callable[[Surroundings], tuple[Array, ...]]  # configurations, or an error
 Request: TypeAlias = JointState | PoseStamped | JointTrajectory
 Find = Callable[[Surroundings], Callable[[], None]]  # what leads the task there, or an error
+REMEMBERED = 20  # answers, of which some come between two looks of whoever waits for one
 LOOKED_AT = 5.0  # [s] at most, for a path before it is taken
 FREE = [0.0, 0.0, 0.0, 0.0]  # quaternion of any orientation
 
@@ -91,6 +94,7 @@ class RequestedGoals:
         self._task, self._learning = (missions[m.value] for m in (Mode.TASK, Mode.EXCITING))
         self._names = RequestNames()
         self._waiting: list[int] = []  # names of requests that are not answered yet
+        self._lately: deque[int] = deque(maxlen=REMEMBERED)
         self._wanted = ''  # what is to be learnt, as was asked last
         self._taken = ''  # name of the goal that the task leads to; empty: that of the settings
         self._said = {ANSWERED: '', REFUSED: '', LEARNS_TO: ''}
@@ -154,6 +158,7 @@ class RequestedGoals:
             AWAY: '' if away is None else f'{away:.4g}',
             AWAY_AT: self._stamp,
             WAITING: ' '.join(map(str, self._waiting)),
+            LATELY: ' '.join(map(str, self._lately)),
             PIECES: certified if pieces else self._pieces,
             PATH_PIECES: pieces,
             GIVEN_UP: f'{self._taken} {reason}' if reason else '',
@@ -265,6 +270,7 @@ class RequestedGoals:
 
     def _answer(self, name: int, refused: str = '') -> None:
         self._waiting.remove(name)
+        self._lately.append(name)
         self._said |= {REFUSED: f'{name} {refused}' if refused else '', ANSWERED: str(name)}
 
     def _on_wanted(self, msg: Float64MultiArray) -> None:

@@ -21,23 +21,21 @@ class Subscriptions:
 
     def __init__(self, node: Node, complain: Callable[[str], None]) -> None:
         self._node, self._complain = node, complain
+        self._unread: dict[str, str] = {}  # why, by topic, of those whose last message was
 
     def add(
         self, message: type[Message], topic: str, hear: Callable[[Message], None], qos: QoSProfile
     ) -> None:
         """Hear every message of a topic."""
-        is_unread = False  # what came last
 
         def hear_or_complain(msg: Message) -> None:
-            nonlocal is_unread
             try:
                 hear(msg)
             except MessageError as error:
-                is_unread = True
+                self._unread[topic] = str(error)
                 self._complain(str(error))
             else:
-                if is_unread:
-                    is_unread = False
-                    self._complain('')
+                if self._unread.pop(topic, ''):
+                    self._complain(next(iter(self._unread.values()), ''))
 
         self._node.create_subscription(message, topic, hear_or_complain, qos)

@@ -13,6 +13,7 @@ BEGINS = {
     Mode.HOLDING: Signal.EXCITE,  # what is left to learn, which may be nothing; then the task
 }
 MOST_VOID = 100  # goals that are remembered to be void; the planner has room for 10 of each topic
+STOPPED = (Mode.FAULT, Mode.IDLE, Mode.RELEASING, Mode.ENDED)
 WAITS = (Mode.PROBING, Mode.EXCITING, *BEGINS)  # elsewhere a goal begins nothing, then or later
 
 
@@ -57,7 +58,7 @@ class AskedTask:
         """Return what is asked for now."""
         goal = self._nodes.figure('planner', TAKEN) or ''
         is_void = goal in self._void
-        if mode not in (*WAITS, Mode.TASK):
+        if mode in STOPPED:
             self.begin_nothing()
         self._late &= {*self._waiting(), goal}
         if mode is Mode.TASK and (is_void or (self._known and not goal)):

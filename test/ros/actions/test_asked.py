@@ -37,7 +37,7 @@ class Loop:
 
     def __init__(self, mode):
         self.mode, self.rests, self.asked, self.says = mode, True, [], {}
-        self.moves, self.now, self.void_goals = None, 0, []
+        self.moves, self.now, self.void_goals, self.silent = None, 0, [], ()
 
     def void(self, stamp):
         self.void_goals.append(stamp)

@@ -9,6 +9,7 @@ from safe_sysid.ros.actions.identifying import Identifying
 from safe_sysid.ros.messages.request_topics import (
     ANSWERED,
     GIVEN_UP,
+    LATELY,
     REFUSED,
     TAKEN,
     WAITING,
@@ -237,3 +238,59 @@ def test_a_goal_heard_in_a_fault_begins_nothing_and_one_heard_in_a_task_does():
         loop.says[WAITING] = ''
         loop.takes(STAMP)
         assert (loop.task.signal(Mode.HOLDING) is Signal.EXCITE) == begins
+
+
+OTHER = str(STAMP + 7)
+
+
+@pytest.mark.parametrize('mode', [Mode.IDENTIFIED, Mode.TASK])
+def test_a_goal_whose_answer_another_one_has_followed_takes_nothing_away(mode):
+    """Both answers came between two looks, and the other goal may have begun by then."""
+    loop = Loop(Mode.IDENTIFIED)
+    asked, told = going(loop)
+    assert asked.step() is None
+    loop.says |= {LATELY: f'{STAMP} {OTHER}', ANSWERED: OTHER, TAKEN: OTHER}
+    loop.mode = mode
+    outcome = asked.step()
+    assert outcome.message == f'another goal, of stamp {OTHER} ns, took its place'
+    assert (told, loop.asked) == ([STAMP], [])
+
+
+def test_a_withdrawal_that_waits_is_not_told_again_behind_goals_of_others():
+    loop = Loop(Mode.IDENTIFIED)
+    asked, told = going(loop)
+    taken(loop, asked)
+    asked.take_back()
+    assert asked.step() is None
+    loop.says[WAITING] = f'{STAMP + 1} {OTHER}'
+    for _ in range(9):
+        assert asked.step() is None
+    assert told == [STAMP, -STAMP - 1]
+    loop.says |= {WAITING: '', LATELY: f'{STAMP} {STAMP + 1} {OTHER}', ANSWERED: OTHER}
+    loop.says[TAKEN] = OTHER
+    loop.mode, loop.rests = Mode.HOLDING, True
+    assert 'took its place; at rest' in asked.step().message
+    assert told == [STAMP, -STAMP - 1]
+
+
+def test_an_arm_whose_planner_has_died_on_its_way_elsewhere_is_braked():
+    loop = Loop(Mode.IDENTIFIED)
+    asked, _ = going(loop)
+    taken(loop, asked)
+    loop.says |= {ANSWERED: OTHER, TAKEN: OTHER}
+    loop.silent = ('planner',)
+    asked.take_back()
+    assert asked.step() is None
+    assert loop.asked == [Signal.BRAKE]
+    loop.mode, loop.rests = Mode.HOLDING, True
+    assert ended(asked).message == 'taken back; at rest'
+
+
+def test_a_goal_that_waits_while_the_task_of_another_one_ends_begins_afterwards():
+    loop = Supervised(Mode.TASK)
+    loop.says[WAITING] = str(STAMP)
+    for mode in (Mode.TASK, Mode.BRAKING, Mode.HOLDING):
+        assert loop.task.signal(mode) is None
+    loop.says[WAITING] = ''
+    loop.takes(STAMP)
+    assert loop.task.signal(Mode.HOLDING) is Signal.EXCITE
