@@ -10,6 +10,7 @@ import numpy as np
 
 from safe_sysid.errors import ConfigError
 from safe_sysid.export.compared_body import compared_body, with_mounted
+from safe_sysid.export.flange import refuse_other_frame
 from safe_sysid.export.formats import ALONE, FORMATS, NO_OBJECT, WHOLE
 from safe_sysid.export.payload_controllers import (
     abb,
@@ -57,6 +58,7 @@ def _check_form(form: str) -> None:
 
 
 def _text(form: str, body: Body, arm: Arm) -> str:
+    refuse_other_frame(form, arm, body.frame)
     body = handed_on(body)
     return urdf(arm, body.nominal, body.bounds) if form == 'urdf' else CONTROLLERS[form](body)
 
@@ -121,16 +123,18 @@ def write_determined(form: str, path: Path, found: Identification | Body, arm: A
             f'{path} is not written: the motion has not determined {", ".join(guesses)}, which '
             f'{form} needs; move joints that show them, or ask for a compact body in their place'
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
     body = found if isinstance(found, Body) else _body(form, found)
+    refuse_other_frame(form, arm, body.frame)
+    path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, without_inertia(body))
 
 
 def write_export(form: str, path: Path, found: Identification | Body, arm: Arm) -> None:
     """Write the file, and make its folder if there is none."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     body = found if isinstance(found, Body) else _body(form, found)
-    write_text(path, _text(form, body, arm))
+    text = _text(form, body, arm)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, text)
 
 
 GUESSES = {'refuse': write_determined, 'compact': write_export}
