@@ -41,9 +41,10 @@ def with_mounted(body: Body, mounted: Array) -> Body:
     if mounted[0] <= SOME:
         less = '; without what the flange carried in these as well, such as a gripper'
         return replace(body, contains=f'{body.contains}{less}')
+    exact = f'with {mounted[0]:.3g} kg that the URDF has there, taken as exact'
     return replace(
         body,
         nominal=body.nominal + mounted,
         bounds=body.bounds + Interval(mounted, mounted),
-        contains=f'{body.contains}, with {mounted[0]:.3g} kg that the URDF has there',
+        contains=f'{body.contains}, {exact}',
     )

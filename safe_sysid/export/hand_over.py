@@ -79,6 +79,7 @@ def body_of(found: Mapping[str, Any], to: str) -> Body:
     """
     payload = _told(found, to)
     body = _stated(found, payload) if 'lower' in payload else _compared(payload)
+    body = replace(body, caution=str(found.get('caution') or ''))
     refuse_short(to, body)
     if to in WHOLE and 'lower' not in payload:
         body = with_mounted(body, _ten(payload.get('mounted', np.zeros(10))))

@@ -22,8 +22,9 @@ from safe_sysid.export.payload_controllers import (
 )
 from safe_sysid.export.payload_simulators import mjcf, urdf
 from safe_sysid.identify.determined import NAMES, determined_about_com, handed_on
+from safe_sysid.identify.difference.answer_text import caution as caution_between
 from safe_sysid.identify.difference.from_recordings import IdentifiedDifference
-from safe_sysid.identify.identification import Identification
+from safe_sysid.identify.identification import Identification, caution
 from safe_sysid.identify.payload_in_frame import Body, into_frame, mounted_beyond, nearest_body
 from safe_sysid.model.arm import Arm
 from safe_sysid.output_file import write_text
@@ -60,7 +61,7 @@ def _check_form(form: str) -> None:
 def _text(form: str, body: Body, arm: Arm) -> str:
     refuse_other_frame(form, arm, body.frame)
     body = handed_on(body)
-    return urdf(arm, body.nominal, body.bounds) if form == 'urdf' else CONTROLLERS[form](body)
+    return urdf(arm, body) if form == 'urdf' else CONTROLLERS[form](body)
 
 
 def undetermined(form: str, found: Identification | Body) -> list[str]:
@@ -76,13 +77,18 @@ def _body(form: str, found: Identification) -> Body:
     if found.payload is None:
         raise ConfigError(f'there is nothing to export: {found.refused}')
     if form == 'urdf':
-        return Body('', found.nominal, found.bounds)
+        return _doubted(Body('', found.nominal, found.bounds), found)
     if form not in ALONE:
         refuse_short(form, found.payload)
-        return replace(found.payload, assumed=found.unstated)
+        return _doubted(found.payload, found)
     if found.alone is None:
         raise ConfigError(f'there is nothing to export for {form}: {NO_OBJECT}')
-    return replace(found.alone, assumed=found.unstated)
+    return _doubted(found.alone, found)
+
+
+def _doubted(body: Body, found: Identification) -> Body:
+    """Return a body with what its bounds rest on, and why they may not hold."""
+    return replace(body, assumed=found.unstated, caution=caution(found) or '')
 
 
 def body_between(form: str, given: IdentifiedDifference) -> Body:
@@ -97,6 +103,7 @@ def body_between(form: str, given: IdentifiedDifference) -> Body:
     body = compared_body(found.frame, found.nominal, intervals, confidence, given.contains)
     if body is None:
         raise ConfigError(f'there is nothing to export: {found.refused}')
+    body = replace(body, caution=caution_between(found) or '')
     refuse_short(form, body)
     if form in WHOLE:
         return with_mounted(body, mounted_beyond(given.arm, found.frame))
@@ -106,7 +113,8 @@ def body_between(form: str, given: IdentifiedDifference) -> Body:
     into = np.linalg.inv(into_frame(model.frames[found.frame]))
     last = model.theta[model.layout.end_effector]
     whole = into @ body.bounds + Interval(last, last)
-    return Body('', nearest_body(into @ found.nominal + last, whole), whole, kind=body.kind)
+    near = nearest_body(into @ found.nominal + last, whole)
+    return Body('', near, whole, kind=body.kind, caution=body.caution)
 
 
 def write_determined(form: str, path: Path, found: Identification | Body, arm: Arm) -> None:

@@ -42,7 +42,8 @@ def comments(body: Body, mark: str) -> str:
             )
         ),
     ]  # fmt: skip
-    certainly = '' if body.assumed or body.kind is not None else 'certainly '
+    doubted = body.assumed or body.caution or body.kind is not None
+    certainly = '' if doubted else 'certainly '
     lines = [f'payload identified by safe-sysid, in the frame {body.frame}; with bounds:']
     if body.assumed:
         lines[0] += f' they rest on what nobody stated: {", ".join(body.assumed)}'
@@ -50,6 +51,8 @@ def comments(body: Body, mark: str) -> str:
         lines[0] += f' {body.kind}'
     if body.contains:
         lines.append(f'included: {body.contains}')
+    if body.caution:
+        lines.append(f'CAUTION: {body.caution}')
     for (name, low, nominal, high), is_known in zip(rows, determined_about_com(body), strict=True):
         doubt = '' if is_known else NOT_DETERMINED
         lines.append(f'{name}: {nominal:.6g}, {doubt}{certainly}from {low:.6g} to {high:.6g}')

@@ -17,7 +17,6 @@ from safe_sysid.identify.payload_in_frame import Body
 from safe_sysid.model import inertia
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.inertia import LABELS, UNITS
-from safe_sysid.sets.interval import Interval
 
 ENTRIES = {
     'ixx': (0, 0),
@@ -29,7 +28,7 @@ ENTRIES = {
 }
 
 
-def urdf(arm: Arm, nominal: Array, bounds: Interval) -> str:
+def urdf(arm: Arm, body: Body) -> str:
     """Return the URDF of the arm; its link `tip` has the inertia of all that the last joint moves.
 
     Other links that it moves lose theirs, which is part of that, and joints between them become
@@ -45,9 +44,9 @@ def urdf(arm: Arm, nominal: Array, bounds: Interval) -> str:
                 link.remove(element)
         if name == tip:
             frame = frames[tip]
-            in_link = inertia.moved(nominal, frame.R.T, -frame.R.T @ frame.p)
+            in_link = inertia.moved(body.nominal, frame.R.T, -frame.R.T @ frame.p)
             link.insert(0, _inertial(in_link))
-            link.insert(0, ElementTree.Comment(comment_text(_bounds_text(arm, bounds, fixed))))
+            link.insert(0, ElementTree.Comment(comment_text(_bounds_text(arm, body, fixed))))
     fix_joints(root, fixed)
     return urdf_text(root, arm.urdf)
 
@@ -65,7 +64,8 @@ def _inertial(body: Array) -> ElementTree.Element:
     return element
 
 
-def _bounds_text(arm: Arm, bounds: Interval, fixed: Mapping[str, float]) -> str:
+def _bounds_text(arm: Arm, body: Body, fixed: Mapping[str, float]) -> str:
+    bounds, doubts = body.bounds, _doubts(body)
     joint = arm.model.layout.joint_names[arm.model.layout.tip]
     rows = [
         f'    {name:4} {low: .6g} to {high: .6g} {unit}'
@@ -81,8 +81,15 @@ def _bounds_text(arm: Arm, bounds: Interval, fixed: Mapping[str, float]) -> str:
     )
     return (
         f' identified by safe-sysid: everything that {joint} moves. Bounds about the origin of '
-        f'the frame of that joint:\n' + '\n'.join(rows) + f'\n{still}  '
+        f'the frame of that joint{doubts}:\n' + '\n'.join(rows) + f'\n{still}  '
     )
+
+
+def _doubts(body: Body) -> str:
+    """Say what the bounds are, what they rest on, and why they may not hold."""
+    rest = f'they rest on what nobody stated: {", ".join(body.assumed)}' if body.assumed else ''
+    caution = f'CAUTION: {body.caution}' if body.caution else ''
+    return ''.join(f'; {each}' for each in (body.kind, rest, caution) if each)
 
 
 def mjcf(body: Body) -> str:

@@ -33,6 +33,7 @@ class Body:
     kind: str | None = None  # of the bounds, where they are of another kind than bounds on one
     # recording
     contains: str = ''  # what of all that the last joint moves it is, in words
+    caution: str = ''  # why the bounds may not hold, as whoever found them says
 
     @property
     def mass(self) -> float:

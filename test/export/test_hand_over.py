@@ -90,7 +90,10 @@ def test_a_gripper_that_was_there_before_is_told_to_who_wants_all_behind_the_fla
     np.testing.assert_allclose(both.nominal, without.nominal + added)
     np.testing.assert_allclose(both.bounds.lower, without.bounds.lower + added)
     if to.startswith('ur'):
-        assert both.contains == 'what was not there, with 0.9 kg that the URDF has there'
+        assert (
+            both.contains
+            == 'what was not there, with 0.9 kg that the URDF has there, taken as exact'
+        )
         assert without.contains.endswith(
             'without what the flange carried in these as well, such as a gripper'
         )

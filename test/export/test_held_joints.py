@@ -14,6 +14,7 @@ from safe_sysid.export.arm_urdf import write_dynamics
 from safe_sysid.export.calibrated_arm import write_closed_chain_arm
 from safe_sysid.export.gazebo import write_gazebo
 from safe_sysid.export.payload_simulators import urdf
+from safe_sysid.identify.payload_in_frame import Body
 from safe_sysid.model.arm import Arm, facts_of_urdf
 from safe_sysid.model.facts import read_facts
 from safe_sysid.model.robot_model import RobotModel
@@ -120,7 +121,7 @@ def test_gazebo_has_no_joint_without_a_controller(arm, tmp_path, rng):
 def test_the_urdf_of_a_payload_fixes_the_fingers_alone(arm, tmp_path, rng):
     path = tmp_path / 'new.urdf'
     nominal = arm.model.theta[arm.model.layout.end_effector]
-    path.write_text(urdf(arm, nominal, Interval.of(nominal)), encoding='utf-8')
+    path.write_text(urdf(arm, Body('', nominal, Interval.of(nominal))), encoding='utf-8')
     assert_same(holding(path, {'lift': 0.2, 'turret': 0.4}), holding(arm.urdf, HELD), rng)
     assert_simulates(path, 4)
     assert 'joint left is fixed at 0.03, where it was held' in path.read_text(encoding='utf-8')

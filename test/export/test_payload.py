@@ -122,7 +122,7 @@ def test_a_urdf_read_again_is_the_arm_with_what_was_identified(robot, solid, tmp
     arm = arm_of(robot, None)
     nominal = pin.Inertia(*solid[0]).toDynamicParameters()
     path = tmp_path / 'new.urdf'
-    path.write_text(urdf(arm, nominal, Interval.of(nominal)), encoding='utf-8')
+    path.write_text(urdf(arm, Body('', nominal, Interval.of(nominal))), encoding='utf-8')
     again = RobotModel.from_files(path, arm.facts, robot)
     theta = arm.model.theta.copy()
     theta[arm.model.layout.end_effector] = nominal
@@ -284,14 +284,16 @@ def test_who_is_told_of_all_behind_the_flange_is_told_of_a_gripper_that_was_ther
     hand, held = found.payload.nominal - found.alone.nominal, found.alone.nominal
     bounds = Interval.from_center_radius(held, 1e-3 * np.ones(10))
     difference = SimpleNamespace(
-        frame='panda_link8', nominal=held, statistical=SimpleNamespace(confidence=0.95),
-        statistical_bounds=bounds, guaranteed_bounds=None, refused=None,
+        frame='panda_link8', nominal=held, statistical_bounds=bounds, guaranteed_bounds=None,
+        statistical=SimpleNamespace(confidence=0.95, unlike='gains differ', kappa_of_data=(1.0,)),
+        guaranteed=None, refused=None, later=None, strange_unit=None,
     )  # fmt: skip
     body = body_between(form, SimpleNamespace(found=difference, arm=arm, contains='what is new'))
+    assert body.caution == 'gains differ'
     is_told = form in ('ur', 'kuka', 'abb')
     np.testing.assert_allclose(body.nominal, held + hand if is_told else held, atol=1e-9)
     assert body.bounds.contains(body.nominal)
-    told = f'what is new, with {hand[0]:.3g} kg that the URDF has there'
+    told = f'what is new, with {hand[0]:.3g} kg that the URDF has there, taken as exact'
     assert body.contains == (told if is_told else 'what is new')
     short = SimpleNamespace(found=difference, arm=arm, contains=f'what is new, {IN_TIP}')
     if is_told:
@@ -310,3 +312,22 @@ def test_nobody_is_told_of_an_object_that_is_less_than_the_gripper():
     with pytest.raises(ConfigError, match=f'nothing to hand over: .* {sentence}'):
         body_of_json(as_mapping(less), 'franka')
     assert 'set_target_payload(3.' in exported('ur', less, arm)
+
+
+@pytest.mark.parametrize('form', ['ur', 'kuka', 'mjcf', 'urdf'])
+def test_why_bounds_may_not_hold_is_in_every_file(form, monkeypatch):
+    arm, found = held_by_a_panda()
+    doubt = 'torque is predicted 1.6 times better without bounds'
+    assert 'CAUTION' not in exported(form, found, arm)
+    monkeypatch.setattr('safe_sysid.export.payload.caution', lambda _: doubt)
+    text = exported(form, found, arm)
+    assert f'CAUTION: {doubt}' in text
+    assert 'certainly' not in text
+
+
+def test_a_robot_is_told_of_no_certain_bounds_that_may_not_hold():
+    _, found = held_by_a_panda()
+    given = {**as_mapping(found), 'caution': 'gains differ'}
+    told = handed_over('ur', body_of_json(given, 'ur'), Asked(frame='panda_link8')).sentences
+    assert 'CAUTION: gains differ' in told
+    assert 'certainly' not in ' '.join(told)

@@ -38,7 +38,7 @@ def arm(tmp_path):
 
 def payload_urdf(arm, path):
     nominal = arm.model.theta[arm.model.layout.end_effector]
-    path.write_text(urdf(arm, nominal, Interval.of(nominal)), encoding='utf-8')
+    path.write_text(urdf(arm, Body('', nominal, Interval.of(nominal))), encoding='utf-8')
 
 
 def gazebo(arm, path):
