@@ -80,7 +80,7 @@ def run_to_the_end(folder, held, seed):
     plant |= {'waits_with_effort': True}
     words = [f'{name}={json.dumps(value)}' for name, value in plant.items()]
     run = [sys.executable, '-m', 'safe_sysid.cli.main', 'run', 'gazebo_sim']
-    run += ['--config', str(settings), '--lockstep', '--once', '--record', str(folder / 'bag')]
+    run += ['--config', str(settings), '--once', '--record', str(folder / 'bag')]
     driver = subprocess.Popen([sys.executable, str(MUJOCO), *words], preexec_fn=die_with_parent)
     with (folder / 'said').open('w') as said:
         loop = subprocess.Popen(
