@@ -244,6 +244,8 @@ class RequestedGoals:
             return partial(self._take, name, lead)
 
         self._planning.turn_missions(ask, self._announce)
+        if 0 < len(self._waiting) <= REMEMBERED:  # so that who asks for rest knows of it
+            self._announce()
 
     def _take_away(self, topic: str, msg: Request) -> None:
         """Lead nowhere any more, wherever the arm is and whatever is around it."""

@@ -61,7 +61,9 @@ class Asked:
         self.scene = scene = SimpleNamespace(boxes={}, frames=frames, now=lambda: STAMP)
         self.goals = RequestedGoals(MODEL, missions, PoseSettings(), scene, problem)
         self.goals.note_position(HERE, STAMP)
-        self.goals.listen(self, self, self.complaints.append, lambda: None)
+        self.announced = []
+        told = lambda: self.announced.append(self.goals.figures()[WAITING])  # noqa: E731
+        self.goals.listen(self, self, self.complaints.append, told)
         self.session = SimpleNamespace(mode=Mode.IDENTIFIED.value)
 
     def create_subscription(self, message, topic, hear, qos):
@@ -286,6 +288,8 @@ def test_of_requests_that_wait_for_a_search_only_the_newest_is_looked_at(monkeyp
     for number in range(100):
         figures = asked.told(GOAL, goal([FIRST, SECOND], [0.4, 0.01 * number]), STAMP + number)
     assert figures[WAITING].split() == [str(STAMP + number) for number in range(100)]
+    assert asked.announced[0] == str(STAMP)  # at once; of many not all
+    assert len(asked.announced) < 50
     assert (figures[ANSWERED], figures[TAKEN]) == ('', '')
     asked.waiting[0]()()
     assert asked.goals.figures()[REFUSED] == f'{STAMP} another request took its place'
