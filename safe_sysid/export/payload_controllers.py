@@ -17,6 +17,7 @@ from safe_sysid.identify.determined import determined_about_com
 from safe_sysid.identify.payload_in_frame import IN_TIP, Body
 from safe_sysid.model import inertia
 from safe_sysid.model.inertia import is_consistent
+from safe_sysid.sets.outward_digits import at_least, at_most
 
 UR_LARGEST = 133.0  # [kg m^2] that URScript takes
 
@@ -55,7 +56,8 @@ def comments(body: Body, mark: str) -> str:
         lines.append(f'CAUTION: {body.caution}')
     for (name, low, nominal, high), is_known in zip(rows, determined_about_com(body), strict=True):
         doubt = '' if is_known else NOT_DETERMINED
-        lines.append(f'{name}: {nominal:.6g}, {doubt}{certainly}from {low:.6g} to {high:.6g}')
+        bounds = f'from {at_least(low)} to {at_most(high)}'
+        lines.append(f'{name}: {nominal:.6g}, {doubt}{certainly}{bounds}')
     return ''.join(f'{mark} {_on_one_line(line)}\n' for line in lines)
 
 

@@ -17,6 +17,7 @@ from safe_sysid.identify.payload_in_frame import Body
 from safe_sysid.model import inertia
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.inertia import LABELS, UNITS
+from safe_sysid.sets.outward_digits import at_least, at_most
 
 ENTRIES = {
     'ixx': (0, 0),
@@ -68,7 +69,7 @@ def _bounds_text(arm: Arm, body: Body, fixed: Mapping[str, float]) -> str:
     bounds, doubts = body.bounds, _doubts(body)
     joint = arm.model.layout.joint_names[arm.model.layout.tip]
     rows = [
-        f'    {name:4} {low: .6g} to {high: .6g} {unit}'
+        f'    {name:4} {at_least(low):>12} to {at_most(high):>12} {unit}'
         + ('' if is_known else ', NOT DETERMINED by the motion')
         for name, unit, low, high, is_known in zip(
             LABELS, UNITS, bounds.lower, bounds.upper, determined(bounds), strict=True
