@@ -95,6 +95,12 @@ class Errand:
         if self._has_begun:
             self._asked.take_back()
 
+    def end(self, why: str) -> None:
+        """Be over at once, as nobody sees the arm any more; what was asked for is taken back."""
+        if self.goes_on:
+            self._asked.take_back()
+            self._outcome = self._asked.step() or Outcome(False, why)
+
     def look(self) -> None:
         """Go on."""
         self._has_begun |= self._loop.mode in BEGINS

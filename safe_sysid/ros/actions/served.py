@@ -125,6 +125,8 @@ class ServedActions:
         errand = self._errand
         if errand is None or errand.is_over or self._running is not None:
             return False
+        if self._silence.unseen:
+            errand.end(self._silence.unseen)
         errand.look()
         if errand.is_over:
             self._node.get_logger().info(f'errand {errand.says}')

@@ -53,7 +53,10 @@ class ErrandByHand(Asked):
 
     def look(self):
         self.looks += 1
-        self.is_over = self.looks >= self.lasts
+        self.is_over |= self.looks >= self.lasts
+
+    def end(self, why):
+        self.says, self.is_over = why, True
 
 
 class Goal:
@@ -214,6 +217,13 @@ def test_an_action_whose_arm_is_seen_no_more_ends_in_a_fault(served, mode):
     said = 'no joint state for 60 s: nobody knows whether the arm rests'
     ended = ('aborted', said) if mode is Mode.FAULT else ('', None)
     assert (goal.ended, goal.result) == ended
+
+
+def test_an_errand_whose_arm_is_seen_no_more_ends_in_a_fault(served, errand):
+    served._loop.mode, served._loop.measured = Mode.FAULT, object()
+    looks = [served.look() for _ in range(LONGEST + 3)]
+    assert looks.index(True) == LONGEST + 1
+    assert errand.says == 'no joint state for 60 s: nobody knows whether the arm rests'
 
 
 def test_actions_are_looked_at_before_any_bridge_is_heard():
