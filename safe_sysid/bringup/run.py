@@ -141,7 +141,8 @@ class Supervised:
                 _say(f'waiting for {", ".join(holding)}, without which nothing may hold the arm')
                 self._tell_late()
         insist(list(self._running.values()))
-        if FAULT in (process.returncode for process in self._running.values()):
+        left = {each for each, process in self._running.items() if process.returncode == FAULT}
+        if left - {*OBSERVERS}:
             self._status = BAD_FINDING if self._status in (0, INTERRUPTED) else self._status
         self._running.clear()
         return self._status
@@ -176,7 +177,7 @@ class Supervised:
         """End all when a process came to its end or refused its settings, not at a crash."""
         is_first = not self._crashes.get(node)
         if self._status is not None:  # all are ending, and who knows of a fault may be the last
-            if status == FAULT:
+            if status == FAULT and node not in OBSERVERS:
                 self._status = self._status or BAD_FINDING
             if node not in self._last or status in (0, FAULT, SETTINGS_REFUSED):
                 return

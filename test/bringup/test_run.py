@@ -13,7 +13,6 @@ from safe_sysid.bringup import run
 from safe_sysid.bringup.run import BAD_FINDING, FAULT, SETTINGS_REFUSED, Supervised
 from safe_sysid.own_domain import OWN_DOMAIN
 
-LONGER = 'import time; time.sleep(3)'
 LISTEN = 'import signal; signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])'  # as a node
 FOREVER = [sys.executable, '-c', f'{LISTEN}; import time; time.sleep(100)']
 
@@ -138,15 +137,32 @@ def test_who_ends_just_before_the_run_is_not_said_to_be_started_again(node, capf
 
 
 @pytest.mark.parametrize('status', slow_after(1, [FAULT, 0, 1]))
-def test_a_recorder_never_ends_a_run(status, monkeypatch, capfd):
+def test_a_recorder_never_ends_a_run(status, monkeypatch, capfd, tmp_path):
     """Not by its exit status, and not by crashing again and again."""
     monkeypatch.setattr(run, 'PAUSE', 0.0)
     monkeypatch.setattr(run, 'CRASHES', 2)
-    lines = {'recorder': python(f'raise SystemExit({status})'), 'waits': python(LONGER)}
+    over, say = tmp_path / 'over', run._say
+    monkeypatch.setattr(
+        run, '_say', lambda said: say(said) or ('others go on' in said and over.touch())
+    )
+    waits = f'import os, time\nwhile not os.path.exists({str(over)!r}): time.sleep(0.05)'
+    lines = {'recorder': python(f'raise SystemExit({status})'), 'waits': python(waits)}
     assert Supervised(lines).run() == 0
     said = capfd.readouterr().err
     assert said.count('it is started again') == 2
     assert f'recorder ended with status {status} for the 3. time; the others go on' in said
+
+
+def test_a_recorder_that_ends_with_the_others_leaves_no_fault(tmp_path):
+    """It may be started again at that very moment, and has no say then either."""
+    begun = tmp_path / 'begun'
+    recorder = (
+        f'open({str(begun)!r}, "w"); import time; time.sleep(2.0); raise SystemExit({FAULT})'
+    )
+    waits = f'import os, time\nwhile not os.path.exists({str(begun)!r}): time.sleep(0.05)'
+    ignored = 'import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); '
+    lines = {'recorder': python(ignored + recorder), 'waits': python(waits)}
+    assert Supervised(lines).run() == 0
 
 
 def test_settings_are_refused_at_the_start_only(tmp_path, monkeypatch, capfd):
