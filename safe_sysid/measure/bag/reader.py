@@ -24,6 +24,7 @@ SETTINGS = '/recorded/parameters'  # that its recorder adds
 STORAGE = ('.db3', '.mcap')
 POSITIONS, WITH_EFFORT = (0,), (0, 2)  # sequences of a message that every joint has to be in
 BLOCK = 4096  # messages that wait as bytes before they become numbers
+LONG_AGO = 3600 * 10**9  # [ns] before all others, which a sample of a driver is that has no clock
 
 
 def read_rosbag(path: Path, joints: tuple[str, ...], topic: str | None = None) -> Recording:
@@ -219,7 +220,7 @@ class _Taken:
     def _with_stamps(self, samples: Samples) -> Samples:
         """Leave out samples that a driver reported before it had a clock."""
         has = samples.stamp != 0
-        if has.all():
+        if has.all() or samples.stamp[has].min() < LONG_AGO:  # a clock that begins at 0
             return samples
         self.skipped['without a stamp'] = int(np.count_nonzero(~has))
         velocity = None if samples.velocity is None else samples.velocity[has]

@@ -269,3 +269,12 @@ def test_samples_of_a_driver_that_had_no_clock_yet_are_left_out(rng, tmp_path):
     recording = read_rosbag(bag.write(tmp_path / 'bag', 'mcap'), ABC)
     assert_equal(recording, stamp[1:], [x[1:] for x in numbers])
     assert '1 messages skipped without a stamp' in recording.remarks
+
+
+def test_a_clock_that_begins_at_0_has_a_first_sample(rng, tmp_path):
+    bag, stamp, numbers = three_joints(rng, 30)
+    begun = stamp - stamp[0]
+    for i, (topic, kind, received, _) in enumerate(bag.messages):
+        data = joint_state(begun[i], ABC, *(x[i] for x in numbers))
+        bag.messages[i] = topic, kind, received, data
+    assert_equal(read_rosbag(bag.write(tmp_path / 'bag', 'mcap'), ABC), begun, numbers)
