@@ -115,7 +115,8 @@ def _check(options: argparse.Namespace) -> None:
 
 def _heard(options: argparse.Namespace) -> tuple[dict[str, Any], LoopPayload]:
     """Return what the loop is asked for its consent with, and the payload that it has found."""
-    from safe_sysid.export.hand_over import COMPENSATES, FLANGES
+    from safe_sysid.export.flange import FLANGES
+    from safe_sysid.export.hand_over import COMPENSATES
     from safe_sysid.live.driver_hand_over import heard_estimate
     from safe_sysid.live.loop_payload import loop_payload
 

@@ -16,6 +16,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError
 from safe_sysid.export.compared_body import compared_body, with_mounted
+from safe_sysid.export.flange import FLANGES
 from safe_sysid.export.formats import ALONE, NO_OBJECT, WHOLE
 from safe_sysid.export.payload_controllers import (
     checked_inertia,
@@ -41,7 +42,6 @@ POINT_MASS = (
     'the inertia is zero, that of a point mass, as the motion has not determined it; that of a '
     'compact body is in what `identify --export ur=FILE --export-undetermined` writes'
 )
-FLANGES = {'ur': 'tool0', 'ur-script': 'tool0', 'franka': 'link8'}  # last words of their names
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Rows of a table: lines become numbers, and what is no row like the first one is noticed."""
+"""Rows of a table: lines become numbers, and lines that are no rows are noticed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.time_column import SHORT, stamps_of, unit_of
 
 LOOKED_AT = 100  # lines, for how wide rows usually are
-FEW_BAD, BAD_SHARE = 5, 0.05  # lines that are no rows like the first one; more are refused
+FEW_BAD, BAD_SHARE = 5, 0.05  # lines that are no rows; more are refused
 
 
 def bare(cell: str) -> str:
@@ -161,8 +161,8 @@ class TableRows:
         bad = len(self._bad)
         if bad > FEW_BAD and bad > BAD_SHARE * (bad + rows):
             raise MeasurementError(
-                f'{self._source}: {bad} of {bad + rows} lines are no rows of numbers like the '
-                f'first one, the first of them is {self._bad[0]}: {self._odd}'
+                f'{self._source}: {bad} of {bad + rows} lines are no rows of numbers, the first '
+                f'of them is {self._bad[0]}: {self._odd}'
             )
 
     def torn(self, numbers: Array) -> Array:

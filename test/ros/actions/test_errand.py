@@ -116,3 +116,16 @@ def test_configurations_that_make_no_sense_are_refused(settings, said):
         settings.check(ARM)
     ErrandSettings(pick=(1.0, 2.0), place=(1.0, 2.0)).check(ARM)
     ErrandSettings().check(ARM)
+
+
+def test_an_errand_that_is_ended_does_not_wait_for_an_arm_that_nobody_sees():
+    cell = Cell(ErrandSettings(pick=(1.0, 2.0), place=(3.0, 4.0)), answer=None)
+    cell.errand.end('unseen')
+    assert cell.errand.says == 'waits'  # it had not begun, and may yet
+    cell.loop.mode = Mode.IDENTIFIED
+    cell.errand.look()
+    cell.errand.look()
+    assert cell.errand.goes_on
+    cell.errand.end('unseen')
+    assert cell.errand.says == 'failed: unseen'
+    assert not cell.errand.goes_on
