@@ -21,9 +21,10 @@ from safe_sysid.model.collision.obstacles import PackedObstacles, obstacle_dista
 from safe_sysid.model.collision.segment_distance import segment_distance
 from safe_sysid.model.collision.sphere_cover import Shapes
 from safe_sysid.reach.forward_occupancy import Occupancy
-from safe_sysid.sets.compiled import jit, part_jit
+from safe_sysid.sets.compiled import inline_jit, jit
 from safe_sysid.sets.interval import EPS
 from safe_sysid.sets.lanes import LANES, lane_columns, lane_pool
+from safe_sysid.sets.points import Point, between, minus, point_at, size
 from safe_sysid.sets.steps import Steps, over_steps
 
 # Rows; fewer take a millisecond at most, in which waiting for a second thread that other work
@@ -154,105 +155,57 @@ def _evaluate(rows: Array, used: AnyArray, columns: Array, center: Array, slope:
                         slope[t, j, i, v] = products[i, (v + 1) // LANES, (v + 1) % LANES]
 
 
-@jit
+@inline_jit
 def obstacle_clearance(
-    points: Points,
-    shapes: Shapes,
-    obstacles: PackedObstacles,
-    row: tuple[int, int, int],
-    work: Array,
-) -> float:
-    """Clearance of one sphere; the gradient of the distance is left in work[5].
+    points: Points, shapes: Shapes, obstacles: PackedObstacles, row: tuple[int, int, int]
+) -> tuple[float, Point]:
+    """Clearance of one sphere, and the gradient of the distance.
 
     From an obstacle that moves it is that of the sphere moved the other way, less its growth.
     """
     t, sphere, o = row
-    moving, grown = obstacles.place[o, 3], 0.0
-    if moving >= 0 and t >= len(obstacles.growth):  # nobody knows where it is then
-        work[5] = 0.0
-        return -np.inf
     a, s = shapes.sphere_capsule[sphere], shapes.sphere_weight[sphere]
     b = a + points.rho.shape[1] // 2
-    size = 0.0
-    for i in range(3):
-        p, q = points.center[t, a, i], points.center[t, b, i]
-        work[4, i] = (1.0 - s) * p + s * q
-        size += abs(p) + abs(q)
-        if moving >= 0:
-            work[4, i] -= obstacles.shift[t, moving, i]
-            size += abs(obstacles.shift[t, moving, i])
+    p, q = point_at(points.center, t, a), point_at(points.center, t, b)
+    middle, coordinates, grown = between(p, q, s), size(p) + size(q), 0.0
+    moving = obstacles.place[o, 3]
     if moving >= 0:
-        grown = obstacles.growth[t, moving]
-    distance = obstacle_distance(obstacles, o, work[4], work[5])
+        if t >= len(obstacles.growth):  # nobody knows where it is then
+            return -np.inf, (0.0, 0.0, 0.0)
+        shift = point_at(obstacles.shift, t, moving)
+        middle, grown = minus(middle, shift), obstacles.growth[t, moving]
+        coordinates += size(shift)
+    distance, gradient = obstacle_distance(obstacles, o, middle)
     rho = (1.0 - s) * points.rho[t, a] + s * points.rho[t, b]
-    radius = shapes.sphere_radius[sphere]
-    known = distance - radius - rho - grown
-    return known - 8.0 * EPS * (size + radius + rho + grown)  # type: ignore[no-any-return]
+    less = shapes.sphere_radius[sphere] + rho + grown
+    return distance - less - 8.0 * EPS * (coordinates + less), gradient
 
 
-@part_jit
+@inline_jit
 def _capsule_clearance(
-    points: Points, shapes: Shapes, row: tuple[int, int], work: Array, slope: Array
-) -> float:
-    """Clearance of one pair of capsules, its gradient in `slope`."""
+    points: Points, shapes: Shapes, row: tuple[int, int]
+) -> tuple[float, Point, float, float]:
+    """Clearance of one pair of capsules, its direction, and where on the two segments it is."""
     t, pair = row
     first, second = shapes.pairs[pair, 0], shapes.pairs[pair, 1]
     half = points.rho.shape[1] // 2
-    for i in range(3):
-        work[0, i] = points.center[t, first, i]
-        work[1, i] = points.center[t, first + half, i]
-        work[2, i] = points.center[t, second, i]
-        work[3, i] = points.center[t, second + half, i]
-    normal = work[5]
-    distance, s, u = segment_distance(work[:4], normal)
+    one = point_at(points.center, t, first), point_at(points.center, t, first + half)
+    other = point_at(points.center, t, second), point_at(points.center, t, second + half)
+    distance, normal, s, u = segment_distance(one, other)
     rho = max(points.rho[t, first], points.rho[t, first + half])
     rho += max(points.rho[t, second], points.rho[t, second + half])
-    radii = shapes.capsule_radius[first] + shapes.capsule_radius[second]
-    _set_slope(points.slope, (t, second), u, normal, slope)
-    for i in range(3):
-        for v in range(len(slope)):
-            near = points.slope[t, first, i, v]
-            far = points.slope[t, first + half, i, v]
-            slope[v] -= normal[i] * ((1.0 - s) * near + s * far)
-    return distance - radii - rho - 8.0 * EPS * (radii + rho)  # type: ignore[no-any-return]
+    less = shapes.capsule_radius[first] + shapes.capsule_radius[second] + rho
+    return distance - less - 8.0 * EPS * less, normal, s, u
 
 
-@jit
-def _set_slope(
-    slopes: Array, place: tuple[int, int], s: float, direction: Array, slope: Array
-) -> None:
-    """Set slope to how a mixture of a capsule's end points moves in a direction."""
-    t, a = place
-    b = a + slopes.shape[1] // 2
-    slope[:] = 0.0
-    for i in range(3):
-        for v in range(len(slope)):
-            mixed = (1.0 - s) * slopes[t, a, i, v] + s * slopes[t, b, i, v]
-            slope[v] += direction[i] * mixed
-
-
-@part_jit
-def _clearances_at(
-    t: int,
-    points: Points,
-    shapes: Shapes,
-    obstacles: PackedObstacles,
-    rows: ClearanceRows,
-    values: Array,
-    jacobian: Array,
-) -> None:
-    """All rows of one time interval."""
-    first = len(rows.obstacle)
-    work = np.empty((6, 3))
-    for r in range(rows.obstacle_start[t], rows.obstacle_start[t + 1]):
-        sphere, o = rows.obstacle[r, 1], rows.obstacle[r, 2]
-        values[r] = obstacle_clearance(points, shapes, obstacles, (t, sphere, o), work)
-        c, s = shapes.sphere_capsule[sphere], shapes.sphere_weight[sphere]
-        _set_slope(points.slope, (t, c), s, work[5], jacobian[r])
-    for r in range(rows.capsule_start[t], rows.capsule_start[t + 1]):
-        pair = rows.capsule[r, 1]
-        slope = jacobian[first + r]
-        values[first + r] = _capsule_clearance(points, shapes, (t, pair), work, slope)
+@inline_jit
+def _slope(slopes: Array, t: int, a: int, s: float, direction: Point, v: int) -> float:
+    """How a mixture of a capsule's end points moves in a direction, with variable v."""
+    r, b = 1.0 - s, a + slopes.shape[1] // 2
+    x = r * slopes[t, a, 0, v] + s * slopes[t, b, 0, v]
+    y = r * slopes[t, a, 1, v] + s * slopes[t, b, 1, v]
+    z = r * slopes[t, a, 2, v] + s * slopes[t, b, 2, v]
+    return direction[0] * x + direction[1] * y + direction[2] * z  # type: ignore[no-any-return]
 
 
 @jit
@@ -265,5 +218,19 @@ def _clearances(
     values: Array,
     jacobian: Array,
 ) -> None:
-    for t in range(steps[0], steps[1]):
-        _clearances_at(t, points, shapes, obstacles, rows, values, jacobian)
+    """All rows of some time steps."""
+    for r in range(rows.obstacle_start[steps[0]], rows.obstacle_start[steps[1]]):
+        t, sphere, o = rows.obstacle[r, 0], rows.obstacle[r, 1], rows.obstacle[r, 2]
+        values[r], gradient = obstacle_clearance(points, shapes, obstacles, (t, sphere, o))
+        c, s = shapes.sphere_capsule[sphere], shapes.sphere_weight[sphere]
+        for v in range(jacobian.shape[1]):
+            jacobian[r, v] = _slope(points.slope, t, c, s, gradient, v)
+    for r in range(rows.capsule_start[steps[0]], rows.capsule_start[steps[1]]):
+        t, pair = rows.capsule[r, 0], rows.capsule[r, 1]
+        first, second = shapes.pairs[pair, 0], shapes.pairs[pair, 1]
+        row = len(rows.obstacle) + r
+        values[row], normal, s, u = _capsule_clearance(points, shapes, (t, pair))
+        for v in range(jacobian.shape[1]):
+            near = _slope(points.slope, t, first, s, normal, v)
+            far = _slope(points.slope, t, second, u, normal, v)
+            jacobian[row, v] = far - near

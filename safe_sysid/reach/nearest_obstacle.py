@@ -141,7 +141,6 @@ def _nearest(
     """Smallest clearance from time step `first` on, its time step, sphere and obstacle."""
     boxes, longer, around = corners
     best, when, which, what = np.inf, first, 0, 0
-    work = np.empty((6, 3))
     for block in range(first // TOGETHER, len(longer)):
         begin, end = max(first, block * TOGETHER), min((block + 1) * TOGETHER, len(boxes))
         for c in range(boxes.shape[1]):
@@ -153,7 +152,7 @@ def _nearest(
                         continue
                     for sphere in range(first_sphere[c], first_sphere[c + 1]):
                         row = (t, sphere, o)
-                        value = obstacle_clearance(points, shapes, obstacles, row, work)
+                        value, _ = obstacle_clearance(points, shapes, obstacles, row)
                         if np.isnan(value):
                             return -np.inf, t, sphere, o
                         if value < best:
@@ -177,7 +176,6 @@ def _undecided(
     boxes, longer, around = corners
     is_met = _meet(longer, around)
     rows, count = np.empty((1024, 3), dtype=np.int64), 0
-    work = np.empty((6, 3))
     near = np.empty((boxes.shape[1], len(around)), dtype=np.bool_)
     for t in range(boxes.shape[0]):
         if t % TOGETHER == 0:
@@ -188,8 +186,8 @@ def _undecided(
                 if not near[c, o] or (is_box and _apart(boxes[t, c], around[o]) > 0.0):
                     continue
                 for sphere in range(first_sphere[c], first_sphere[c + 1]):
-                    row = (t, sphere, o)
-                    if obstacle_clearance(points, shapes, obstacles, row, work) > 0.0:
+                    value, _ = obstacle_clearance(points, shapes, obstacles, (t, sphere, o))
+                    if value > 0.0:
                         continue
                     if count == len(rows):
                         rows = np.concatenate((rows, np.empty_like(rows)))

@@ -9,6 +9,7 @@ from safe_sysid.model.collision.capsules import Capsules
 from safe_sysid.model.collision.obstacles import Obstacles, PackedObstacles, obstacle_distance
 from safe_sysid.report.page_scene import Nearest
 from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.points import between, point_of
 
 CUTS = 40  # of the interval in which the nearest point of a capsule's axis is
 GOLDEN = 0.5 * (np.sqrt(5.0) - 1.0)
@@ -71,27 +72,20 @@ def nearest_into(
 
     The distance from a convex shape is convex along an axis, so cutting finds where it is least.
     """
-    point, gradient = np.empty(3), np.empty(3)
+    a, b = point_of(ends, 0), point_of(ends, 1)
     for o in range(len(obstacles.place)):
         low, high = 0.0, 1.0
         for _ in range(CUTS):
             first, second = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-            _between(ends, first, point)
-            at_first = obstacle_distance(obstacles, o, point, gradient)
-            _between(ends, second, point)
-            if at_first <= obstacle_distance(obstacles, o, point, gradient):
+            at_first, _ = obstacle_distance(obstacles, o, between(a, b, first))
+            at_second, _ = obstacle_distance(obstacles, o, between(a, b, second))
+            if at_first <= at_second:
                 high = second
             else:
                 low = first
-        _between(ends, 0.5 * (low + high), point)
-        away = obstacle_distance(obstacles, o, point, gradient)
+        point = between(a, b, 0.5 * (low + high))
+        away, gradient = obstacle_distance(obstacles, o, point)
         distance[o] = away - radius
         for i in range(3):
             points[o, 0, i] = point[i] - radius * gradient[i]
             points[o, 1, i] = point[i] - away * gradient[i]
-
-
-@jit
-def _between(ends: Array, weight: float, point: Array) -> None:
-    for i in range(3):
-        point[i] = (1.0 - weight) * ends[0, i] + weight * ends[1, i]

@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import inline_jit, jit
 from safe_sysid.sets.interval import EPS
+from safe_sysid.sets.points import Point, dot, minus, point_of, size
 
 UNIT = np.eye(3)
 NOT_ORTHONORMAL = 1e-9  # largest entry of R'R - 1 that is taken for rounding of a rotation
@@ -86,7 +87,7 @@ class Box:
         """Lower bound of the signed distance to each point, and its gradient; (N, 3) points."""
         checked = finite_array(points, (None, 3), 'points')
         values, gradients = np.empty(len(checked)), np.empty_like(checked)
-        _distances(self.packed, checked, values, gradients)
+        _distances(self.packed[None], checked, values, gradients)
         return values, gradients
 
 
@@ -108,45 +109,54 @@ def finite_array(value: npt.ArrayLike, shape: tuple[int | None, ...], what: str)
     return array
 
 
-@jit
-def box_distance(box: Array, point: Array, gradient: Array) -> float:
-    """Lower bound of the signed distance between one point and one packed box.
+@inline_jit
+def box_distance(boxes: Array, b: int, point: Point) -> tuple[float, Point]:
+    """Lower bound of the signed distance between one point and a packed box, and its gradient.
 
     Rounding: with R a rotation to within `skewness` s, local coordinates and box are those of an
     exact rotation to within s (|x - c| + |half sizes|), the distance is 1-Lipschitz in both, and
     the few other operations on the coordinates are off by less than 32 EPS of their sum.
     """
-    size = reach = outside = 0.0
-    deepest, deepest_axis, deepest_sign = -math.inf, 0, 1.0
-    for j in range(3):
-        gradient[j] = 0.0
-    for j in range(3):
-        local = 0.0
-        for i in range(3):
-            local += box[6 + 3 * i + j] * (point[i] - box[i])
-        sign = 1.0 if local >= 0.0 else -1.0
-        excess = abs(local) - box[3 + j]
-        reach += abs(local) + box[3 + j]
-        size += abs(point[j]) + abs(box[j]) + box[3 + j]
-        if excess > deepest:
-            deepest, deepest_axis, deepest_sign = excess, j, sign
-        if excess > 0.0:
-            outside += excess * excess
-            for i in range(3):
-                gradient[i] += excess * sign * box[6 + 3 * i + j]
-    if outside > 0.0:
-        distance = math.sqrt(outside)
-        for i in range(3):
-            gradient[i] /= distance
-    else:
-        distance = deepest
-        for i in range(3):
-            gradient[i] = deepest_sign * box[6 + 3 * i + deepest_axis]
-    rounding = 2.0 * box[16] * reach + 32.0 * EPS * (size + box[15])
-    return distance - box[15] - rounding  # type: ignore[no-any-return]
+    center, half = (boxes[b, 0], boxes[b, 1], boxes[b, 2]), (boxes[b, 3], boxes[b, 4], boxes[b, 5])
+    along_x = boxes[b, 6], boxes[b, 7], boxes[b, 8]  # what local coordinates have of x
+    along_y = boxes[b, 9], boxes[b, 10], boxes[b, 11]
+    along_z = boxes[b, 12], boxes[b, 13], boxes[b, 14]
+    away = minus(point, center)
+    x = along_x[0] * away[0] + along_y[0] * away[1] + along_z[0] * away[2]
+    y = along_x[1] * away[0] + along_y[1] * away[1] + along_z[1] * away[2]
+    z = along_x[2] * away[0] + along_y[2] * away[1] + along_z[2] * away[2]
+    local = x, y, z
+    distance, direction = _beyond(minus((abs(x), abs(y), abs(z)), half))
+    signed = (
+        math.copysign(direction[0], x),
+        math.copysign(direction[1], y),
+        math.copysign(direction[2], z),
+    )
+    gradient = dot(along_x, signed), dot(along_y, signed), dot(along_z, signed)
+    radius, skewness, extent = boxes[b, 15], boxes[b, 16], size(half)
+    sizes = size(point) + size(center) + extent
+    rounding = 2.0 * skewness * (size(local) + extent) + 32.0 * EPS * (sizes + radius)
+    return distance - radius - rounding, gradient
+
+
+@inline_jit
+def _beyond(excess: Point) -> tuple[float, Point]:
+    """Distance by how far each coordinate is beyond a face; the deepest face counts inside."""
+    u, v, w = max(excess[0], 0.0), max(excess[1], 0.0), max(excess[2], 0.0)
+    square = u * u + v * v + w * w
+    if square > 0.0:
+        distance = math.sqrt(square)
+        per = 1.0 / distance
+        return distance, (per * u, per * v, per * w)
+    if excess[0] >= excess[1] and excess[0] >= excess[2]:
+        return excess[0], (1.0, 0.0, 0.0)
+    if excess[1] >= excess[2]:
+        return excess[1], (0.0, 1.0, 0.0)
+    return excess[2], (0.0, 0.0, 1.0)
 
 
 @jit
-def _distances(box: Array, points: Array, values: Array, gradients: Array) -> None:
+def _distances(boxes: Array, points: Array, values: Array, gradients: Array) -> None:
     for i in range(len(points)):
-        values[i] = box_distance(box, points[i], gradients[i])
+        values[i], gradient = box_distance(boxes, 0, point_of(points, i))
+        gradients[i, 0], gradients[i, 1], gradients[i, 2] = gradient

@@ -17,8 +17,9 @@ import numpy.typing as npt
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
 from safe_sysid.sets.box import Box, finite_array
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import inline_jit, jit
 from safe_sysid.sets.interval import EPS
+from safe_sysid.sets.points import Point, point_of, size
 
 PARALLEL = 1e-12  # sine of an angle below which two generators are taken for parallel
 FLAT = 1e-9  # smallest thickness, relative to the longest generator, that is not flat
@@ -100,25 +101,25 @@ class Zonotope:
         return values, gradients
 
 
-@jit
-def half_space_distance(A: Array, b: Array, point: Array, gradient: Array) -> float:
-    """Largest A x - b, lowered by its rounding, and the normal where it is taken."""
-    best, best_row = -np.inf, 0
-    for h in range(len(b)):
-        value = -b[h]
-        size = abs(b[h])
-        for i in range(3):
-            value += A[h, i] * point[i]
-            size += abs(A[h, i] * point[i])
-        value -= 32.0 * EPS * size
+@inline_jit
+def half_space_distance(
+    A: Array, b: Array, rows: tuple[int, int], point: Point
+) -> tuple[float, Point]:
+    """Largest A x - b of rows from one to before another, lowered by its rounding.
+
+    The second value is the normal where it is taken.
+    """
+    best, best_row = -np.inf, rows[0]
+    for h in range(rows[0], rows[1]):
+        x, y, z = A[h, 0] * point[0], A[h, 1] * point[1], A[h, 2] * point[2]
+        value = x + y + z - b[h] - 32.0 * EPS * (size((x, y, z)) + abs(b[h]))
         if value > best:
             best, best_row = value, h
-    for i in range(3):
-        gradient[i] = A[best_row, i]
-    return best
+    return best, point_of(A, best_row)
 
 
 @jit
 def _distances(A: Array, b: Array, points: Array, values: Array, gradients: Array) -> None:
     for i in range(len(points)):
-        values[i] = half_space_distance(A, b, points[i], gradients[i])
+        values[i], gradient = half_space_distance(A, b, (0, len(b)), point_of(points, i))
+        gradients[i, 0], gradients[i, 1], gradients[i, 2] = gradient

@@ -14,13 +14,13 @@ from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
 from safe_sysid.model.collision.enclosing_boxes import extents
 from safe_sysid.model.collision.obstacles import Obstacles, PackedObstacles, obstacle_distance
-from safe_sysid.model.collision.segment_distance import segment_distance
+from safe_sysid.model.collision.segment_distance import Segment, segment_distance
 from safe_sysid.model.collision.sphere_cover import Shapes, sphere_cover
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames_into
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.tree import Tree
-from safe_sysid.sets.array_copies import copy_matrix
-from safe_sysid.sets.compiled import jit, part_jit
+from safe_sysid.sets.compiled import inline_jit, jit, part_jit
+from safe_sysid.sets.points import between, point_at
 
 OBSTACLE, SELF = 0, 1
 
@@ -84,12 +84,9 @@ def clearance(scene: CollisionScene, q: Array, enough: float) -> tuple[float, in
     ends = np.empty((len(scene.joint), 2, 3))
     _place(scene, q, ends)
     best, kind, first, second = np.inf, SELF, 0, 0
-    gradient, four = np.empty(3), np.empty((4, 3))
     for p in range(len(scene.shapes.pairs)):
         a, b = scene.shapes.pairs[p, 0], scene.shapes.pairs[p, 1]
-        copy_matrix(ends[a], four[:2])
-        copy_matrix(ends[b], four[2:])
-        distance, _, _ = segment_distance(four, gradient)
+        distance, _, _, _ = segment_distance(_segment(ends, a), _segment(ends, b))
         distance -= scene.shapes.capsule_radius[a] + scene.shapes.capsule_radius[b]
         if distance < best:
             best, kind, first, second = distance, SELF, a, b
@@ -107,7 +104,6 @@ def _from_obstacles(
 ) -> tuple[float, int, int]:
     """Smallest distance below `best` with its capsule and obstacle; stops below `enough`."""
     first, second, i = 0, 0, 0
-    gradient, center = np.empty(3), np.empty(3)
     spheres = scene.shapes.sphere_capsule
     while i < len(spheres):
         a, begin = spheres[i], i
@@ -119,14 +115,20 @@ def _from_obstacles(
                 continue
             for sphere in range(begin, i):
                 weight = scene.shapes.sphere_weight[sphere]
-                for r in range(3):
-                    center[r] = (1.0 - weight) * ends[a, 0, r] + weight * ends[a, 1, r]
-                distance = obstacle_distance(scene.obstacles, o, center, gradient) - radius
+                center = between(point_at(ends, a, 0), point_at(ends, a, 1), weight)
+                distance, _ = obstacle_distance(scene.obstacles, o, center)
+                distance -= radius
                 if distance < best:
                     best, first, second = distance, a, o
             if best < enough:
                 return best, first, second
     return best, first, second
+
+
+@inline_jit
+def _segment(ends: Array, c: int) -> Segment:
+    """Axis of a capsule."""
+    return point_at(ends, c, 0), point_at(ends, c, 1)
 
 
 @jit

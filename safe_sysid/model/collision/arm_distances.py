@@ -15,10 +15,12 @@ from safe_sysid.model.dynamics.forward_kinematics import joint_frames_into
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.tree import Tree
 from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.points import Point, between, point_at
 
 POSES = 300  # random poses that show which capsules always overlap
 APART = 2  # joints between two bodies that can touch at all
 OF_WIDEST = 0.75  # of what two capsules are apart at most: more is never asked of them
+UP = (0.0, 0.0, 1.0)
 UPRIGHT = 1e-5  # [rad] that an axis may lean in a URDF whose angles are rounded
 
 
@@ -183,11 +185,11 @@ def distances_into(bodies: CapsuleBodies, q: Array, gaps: Array) -> None:
     """Distances at every row of q, into gaps (N, P + F)."""
     n, m = len(bodies.tree.parent), len(bodies.joint)
     R, p = np.empty((n, 3, 3)), np.empty((n, 3))
-    ends, four, normal = np.empty((m, 2, 3)), np.empty((4, 3)), np.empty(3)
+    ends = np.empty((m, 2, 3))
     for t in range(len(q)):
         _place(bodies, q[t], R, p, ends)
         for row in range(len(bodies.pairs)):
-            gaps[t, row] = _pair_gap(bodies, ends, row, four, normal)[0]
+            gaps[t, row], _, _ = _pair_gap(bodies, ends, row)
         for f in range(len(bodies.over_floor)):
             i = bodies.over_floor[f]
             low = min(ends[i, 0, 2], ends[i, 1, 2])
@@ -201,24 +203,20 @@ def near_slopes_into(
     """Distances at every row of q, and derivatives (N, P + F, n) of those below `near`."""
     n, m = len(bodies.tree.parent), len(bodies.joint)
     R, p = np.empty((n, 3, 3)), np.empty((n, 3))
-    ends, four, normal = np.empty((m, 2, 3)), np.empty((4, 3)), np.empty(3)
-    point = np.empty(3)
+    ends = np.empty((m, 2, 3))
     for t in range(len(q)):
         _place(bodies, q[t], R, p, ends)
         for row in range(len(bodies.pairs)):
-            gap, _, at = _pair_gap(bodies, ends, row, four, normal)
+            gap, normal, point = _pair_gap(bodies, ends, row)
             gaps[t, row] = gap
             if gap < near:
-                for r in range(3):
-                    point[r] = four[2, r] + at * (four[3, r] - four[2, r])
                 _turn(bodies, row, R, p, point, normal, slopes[t, row])
-        normal[0], normal[1], normal[2] = 0.0, 0.0, 1.0
         for f in range(len(bodies.over_floor)):
             i, row = bodies.over_floor[f], len(bodies.pairs) + f
             low = 0 if ends[i, 0, 2] <= ends[i, 1, 2] else 1
             gaps[t, row] = ends[i, low, 2] - bodies.radius[i] - bodies.floor
             if gaps[t, row] < near:
-                _turn(bodies, row, R, p, ends[i, low], normal, slopes[t, row])
+                _turn(bodies, row, R, p, point_at(ends, i, low), UP, slopes[t, row])
 
 
 @jit
@@ -237,22 +235,18 @@ def _place(bodies: CapsuleBodies, q: Array, R: Array, p: Array, ends: Array) -> 
 
 
 @jit
-def _pair_gap(
-    bodies: CapsuleBodies, ends: Array, row: int, four: Array, normal: Array
-) -> tuple[float, float, float]:
-    """Distance of one pair and where on the two axes it is."""
+def _pair_gap(bodies: CapsuleBodies, ends: Array, row: int) -> tuple[float, Point, Point]:
+    """Distance of one pair, its direction, and where on the axis of the second it is."""
     i, j = bodies.pairs[row, 0], bodies.pairs[row, 1]
-    for e in range(2):
-        for r in range(3):
-            four[e, r] = ends[i, e, r]
-            four[2 + e, r] = ends[j, e, r]
-    distance, s, t = segment_distance(four, normal)
-    return distance - bodies.radius[i] - bodies.radius[j], s, t
+    c, d = point_at(ends, j, 0), point_at(ends, j, 1)
+    first = point_at(ends, i, 0), point_at(ends, i, 1)
+    distance, normal, _, t = segment_distance(first, (c, d))
+    return distance - bodies.radius[i] - bodies.radius[j], normal, between(c, d, t)
 
 
 @jit
 def _turn(
-    bodies: CapsuleBodies, row: int, R: Array, p: Array, point: Array, normal: Array, slope: Array
+    bodies: CapsuleBodies, row: int, R: Array, p: Array, point: Point, normal: Point, slope: Array
 ) -> None:
     """Return the derivative of normal . (second - first) for fixed nearest points."""
     tree = bodies.tree

@@ -21,7 +21,8 @@ from safe_sysid.errors import ModelError
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.box import Box, box_distance
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import inline_jit, jit
+from safe_sysid.sets.points import Point, dot, minus, point_of
 from safe_sysid.sets.zonotope import Zonotope, half_space_distance
 
 HALVINGS = 52  # the two ends, then 50 halvings
@@ -121,38 +122,37 @@ def _gaps(
     ends = surroundings.ends
     for i in range(len(axes)):
         for o in range(len(surroundings.boxes)):
-            gaps[slot] = _box_gap(axes[i], surroundings.boxes[o]) - radius[i]
+            gaps[slot] = _box_gap(axes[i], surroundings.boxes, o) - radius[i]
             slot += 1
+        A, b = surroundings.normals, surroundings.offsets
         for o in range(len(ends) - 1):
-            A = surroundings.normals[ends[o] : ends[o + 1]]
-            b = surroundings.offsets[ends[o] : ends[o + 1]]
-            gaps[slot] = _zonotope_gap(axes[i], A, b) - radius[i]
+            gaps[slot] = _zonotope_gap(axes[i], A, b, (ends[o], ends[o + 1])) - radius[i]
             slot += 1
 
 
 @jit
-def _box_gap(axis: Array, box: Array) -> float:
+def _box_gap(axis: Array, boxes: Array, o: int) -> float:
     """Least signed distance of the points of a segment to a box."""
     low, high, best = 0.0, 1.0, np.inf
-    point, gradient = np.empty(3), np.empty(3)
+    way = minus(point_of(axis, 1), point_of(axis, 0))
     for k in range(HALVINGS):
         s = _next(k, low, high)
-        _on_axis(axis, s, point)
-        best = min(best, box_distance(box, point, gradient))
-        low, high = _halved(k, s, low, high, _slope(gradient, axis))
+        distance, gradient = box_distance(boxes, o, _on_axis(axis, s))
+        best = min(best, distance)
+        low, high = _halved(k, s, low, high, dot(gradient, way))
     return best
 
 
 @jit
-def _zonotope_gap(axis: Array, A: Array, b: Array) -> float:
+def _zonotope_gap(axis: Array, A: Array, b: Array, rows: tuple[int, int]) -> float:
     """Least signed distance of the points of a segment to a zonotope, from below at edges."""
     low, high, best = 0.0, 1.0, np.inf
-    point, gradient = np.empty(3), np.empty(3)
+    way = minus(point_of(axis, 1), point_of(axis, 0))
     for k in range(HALVINGS):
         s = _next(k, low, high)
-        _on_axis(axis, s, point)
-        best = min(best, half_space_distance(A, b, point, gradient))
-        low, high = _halved(k, s, low, high, _slope(gradient, axis))
+        distance, gradient = half_space_distance(A, b, rows, _on_axis(axis, s))
+        best = min(best, distance)
+        low, high = _halved(k, s, low, high, dot(gradient, way))
     return best
 
 
@@ -160,42 +160,30 @@ def _zonotope_gap(axis: Array, A: Array, b: Array) -> float:
 def _segment_gap(first: Array, second: Array) -> float:
     """Distance of two segments."""
     low, high, best = 0.0, 1.0, np.inf
-    point, apart = np.empty(3), np.empty(3)
+    way = minus(point_of(first, 1), point_of(first, 0))
     for k in range(HALVINGS):
         s = _next(k, low, high)
-        _on_axis(first, s, point)
-        best = min(best, _to_segment(point, second, apart))
-        low, high = _halved(k, s, low, high, _slope(apart, first))
+        distance, apart = _to_segment(_on_axis(first, s), second)
+        best = min(best, distance)
+        low, high = _halved(k, s, low, high, dot(apart, way))
     return best
 
 
 @jit
-def _to_segment(point: Array, segment: Array, apart: Array) -> float:
-    """Distance of a point, and in `apart` the way to it from the nearest point of the segment."""
-    along = length = square = 0.0
-    for r in range(3):
-        u = segment[1, r] - segment[0, r]
-        along += u * (point[r] - segment[0, r])
-        length += u * u
-    t = min(max(along / length, 0.0), 1.0) if length > 0.0 else 0.0
-    for r in range(3):
-        apart[r] = point[r] - segment[0, r] - t * (segment[1, r] - segment[0, r])
-        square += apart[r] * apart[r]
-    return math.sqrt(square)
+def _to_segment(point: Point, segment: Array) -> tuple[float, Point]:
+    """Distance of a point, and the way to it from the nearest point of the segment."""
+    along = minus(point_of(segment, 1), point_of(segment, 0))
+    away, square = minus(point, point_of(segment, 0)), dot(along, along)
+    t = min(max(dot(along, away) / square, 0.0), 1.0) if square > 0.0 else 0.0
+    apart = minus(away, (t * along[0], t * along[1], t * along[2]))
+    return math.sqrt(dot(apart, apart)), apart
 
 
-@jit
-def _on_axis(axis: Array, s: float, point: Array) -> None:
-    for r in range(3):
-        point[r] = axis[0, r] + s * (axis[1, r] - axis[0, r])
-
-
-@jit
-def _slope(gradient: Array, axis: Array) -> float:
-    slope = 0.0
-    for r in range(3):
-        slope += gradient[r] * (axis[1, r] - axis[0, r])
-    return slope
+@inline_jit
+def _on_axis(axis: Array, s: float) -> Point:
+    """Point of a segment."""
+    a, way = point_of(axis, 0), minus(point_of(axis, 1), point_of(axis, 0))
+    return a[0] + s * way[0], a[1] + s * way[1], a[2] + s * way[2]
 
 
 @jit

@@ -19,8 +19,9 @@ from safe_sysid.errors import BoundError
 from safe_sysid.input_file import shortened
 from safe_sysid.model.collision.moving_box import SECOND, MovingBox
 from safe_sysid.sets.box import Box, box_distance
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import inline_jit
 from safe_sysid.sets.interval import Interval
+from safe_sysid.sets.points import Point
 from safe_sysid.sets.zonotope import Zonotope, half_space_distance
 
 BOX, ZONOTOPE = 0, 1
@@ -150,12 +151,12 @@ class Obstacles:
 NO_OBSTACLES = Obstacles((), ())
 
 
-@jit
-def obstacle_distance(obstacles: PackedObstacles, o: int, point: Array, gradient: Array) -> float:
-    """Lower bound of the signed distance of one point to one obstacle, where it is shown."""
+@inline_jit
+def obstacle_distance(obstacles: PackedObstacles, o: int, point: Point) -> tuple[float, Point]:
+    """Lower bound of the signed distance of a point to an obstacle where it is shown; gradient."""
     kind, first, last = obstacles.place[o, 0], obstacles.place[o, 1], obstacles.place[o, 2]
     if kind == BOX:
-        return box_distance(obstacles.boxes[first], point, gradient)  # type: ignore[no-any-return]
+        return box_distance(obstacles.boxes, first, point)  # type: ignore[no-any-return]
     return half_space_distance(  # type: ignore[no-any-return]
-        obstacles.normals[first:last], obstacles.offsets[first:last], point, gradient
+        obstacles.normals, obstacles.offsets, (first, last), point
     )

@@ -9,57 +9,39 @@ from __future__ import annotations
 
 import math
 
-from safe_sysid.arrays import Array
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import inline_jit, jit
 from safe_sysid.sets.interval import EPS
+from safe_sysid.sets.points import Point, between, dot, minus, size
 
 TOUCHING = 1e-12  # [m] distance below which the nearest points give no direction
 
+Segment = tuple[Point, Point]
+
 
 @jit
-def segment_distance(ends: Array, normal: Array) -> tuple[float, float, float]:
-    """Lower bound of the distance of segments ab and cd, ends = (a, b, c, d) of shape (4, 3).
+def segment_distance(first: Segment, second: Segment) -> tuple[float, Point, float, float]:
+    """Lower bound of the distance of two segments, and a direction that proves it.
 
-    Also returns the weights s and t of the nearest points, (1 - s) a + s b and (1 - t) c + t d,
-    and in `normal` the direction from the first to the second, not longer than 1.
+    The direction is from the first to the second and not longer than 1. Weights s and t are those
+    of the nearest points, (1 - s) a + s b of the first segment and so of the second.
     """
-    s, t = _nearest(ends)
-    length = 0.0
-    for i in range(3):
-        p = ends[0, i] + s * (ends[1, i] - ends[0, i])
-        q = ends[2, i] + t * (ends[3, i] - ends[2, i])
-        normal[i] = q - p
-        length += normal[i] * normal[i]
-    length = math.sqrt(length)
+    (a, b), (c, d) = first, second
+    s, t = _nearest(minus(b, a), minus(d, c), minus(a, c))
+    way = minus(between(c, d, t), between(a, b, s))
+    length = math.sqrt(dot(way, way))
     if length < TOUCHING:
-        for i in range(3):
-            normal[i] = 0.0
-        return 0.0, s, t
-    highest, lowest, size = -math.inf, math.inf, 0.0
-    for i in range(3):
-        normal[i] /= length * (1.0 + 8.0 * EPS)
-    for j in range(2):
-        first = second = 0.0
-        for i in range(3):
-            first += normal[i] * ends[j, i]
-            second += normal[i] * ends[2 + j, i]
-            size += abs(ends[j, i]) + abs(ends[2 + j, i])
-        highest, lowest = max(highest, first), min(lowest, second)
-    return lowest - highest - 8.0 * EPS * size, s, t
+        return 0.0, (0.0, 0.0, 0.0), s, t
+    shortened = length * (1.0 + 8.0 * EPS)
+    normal = way[0] / shortened, way[1] / shortened, way[2] / shortened
+    highest, lowest = max(dot(normal, a), dot(normal, b)), min(dot(normal, c), dot(normal, d))
+    sizes = size(a) + size(b) + size(c) + size(d)
+    return lowest - highest - 8.0 * EPS * sizes, normal, s, t
 
 
-@jit
-def _nearest(ends: Array) -> tuple[float, float]:
+@inline_jit
+def _nearest(u: Point, v: Point, w: Point) -> tuple[float, float]:
     """Weights of the nearest points: the unconstrained solution, clamped one weight at a time."""
-    uu = vv = uv = uw = vw = 0.0
-    for i in range(3):
-        u, v = ends[1, i] - ends[0, i], ends[3, i] - ends[2, i]
-        w = ends[0, i] - ends[2, i]
-        uu += u * u
-        vv += v * v
-        uv += u * v
-        uw += u * w
-        vw += v * w
+    uu, vv, uv, uw, vw = dot(u, u), dot(v, v), dot(u, v), dot(u, w), dot(v, w)
     s = 0.0
     denominator = uu * vv - uv * uv
     if denominator > 0.0:

@@ -20,8 +20,8 @@ def test_packed_distances_are_those_of_the_shapes(rng):
     for o, shape in enumerate(obstacles.shapes):
         values, gradients = shape.distance(points)
         for i, point in enumerate(points):
-            gradient = np.empty(3)
-            assert obstacle_distance(obstacles.packed, o, point, gradient) == values[i]
+            value, gradient = obstacle_distance(obstacles.packed, o, tuple(point))
+            assert value == values[i]
             assert np.array_equal(gradient, gradients[i])
 
 

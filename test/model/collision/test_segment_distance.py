@@ -10,9 +10,9 @@ from safe_sysid.model.collision.segment_distance import segment_distance
 
 
 def distance(ends):
-    normal = np.empty(3)
-    value, s, t = segment_distance(np.ascontiguousarray(ends, dtype=float), normal)
-    return value, s, t, normal
+    a, b, c, d = np.asarray(ends, dtype=float)
+    value, normal, s, t = segment_distance((tuple(a), tuple(b)), (tuple(c), tuple(d)))
+    return value, s, t, np.array(normal)
 
 
 def random_ends(rng):
