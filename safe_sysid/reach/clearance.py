@@ -65,16 +65,16 @@ def clearance_rows(points: Points, shapes: Shapes, obstacles: PackedObstacles) -
         indexing='ij',
     )
     obstacle = np.stack([t.ravel(), sphere.ravel(), o.ravel()], axis=1)
-    return _rows(points, shapes, obstacle, _every_pair(points, shapes))
+    return chosen_rows(points, shapes, obstacle, _every_pair(points, shapes))
 
 
 def undecided_rows(
     points: Points, shapes: Shapes, obstacles: PackedObstacles, near: IntArray
 ) -> ClearanceRows:
     """Return rows of obstacles (R, 3), and pairs that are not apart for all k anyway."""
-    every = _rows(points, shapes, near[:0], _every_pair(points, shapes))
+    every = chosen_rows(points, shapes, near[:0], _every_pair(points, shapes))
     values, _ = clearances(points, shapes, obstacles, every)
-    return _rows(points, shapes, near, every.capsule[~(values > 0.0)])
+    return chosen_rows(points, shapes, near, every.capsule[~(values > 0.0)])
 
 
 def _every_pair(points: Points, shapes: Shapes) -> IntArray:
@@ -84,7 +84,10 @@ def _every_pair(points: Points, shapes: Shapes) -> IntArray:
     return np.stack([t.ravel(), pair.ravel()], axis=1)
 
 
-def _rows(points: Points, shapes: Shapes, obstacle: IntArray, capsule: IntArray) -> ClearanceRows:
+def chosen_rows(
+    points: Points, shapes: Shapes, obstacle: IntArray, capsule: IntArray
+) -> ClearanceRows:
+    """Rows of these time intervals, spheres and obstacles (R, 3), and intervals and pairs."""
     intervals, count = points.rho.shape
     used = np.zeros((intervals, count), dtype=bool)
     pairs = shapes.pairs[capsule[:, 1]]
@@ -102,17 +105,25 @@ def _rows(points: Points, shapes: Shapes, obstacle: IntArray, capsule: IntArray)
 
 
 def clearances(
-    points: Points, shapes: Shapes, obstacles: PackedObstacles, rows: ClearanceRows
+    points: Points,
+    shapes: Shapes,
+    obstacles: PackedObstacles,
+    rows: ClearanceRows,
+    out: tuple[Array, Array] | None = None,
 ) -> tuple[Array, Array]:
-    """Clearance from obstacles, then of capsules from each other, and derivatives in x."""
+    """Clearance from obstacles, then of capsules from each other, and derivatives in x.
+
+    They are in `out` if given.
+    """
     count = len(rows.obstacle) + len(rows.capsule)
-    values, jacobian = np.empty(count), np.empty((count, points.slope.shape[3]))
-    arguments, steps = (points, shapes, obstacles, rows, values, jacobian), len(points.center)
+    if out is None:
+        out = np.empty(count), np.empty((count, points.slope.shape[3]))
+    arguments, steps = (points, shapes, obstacles, rows, *out), len(points.center)
     if count >= SHARED_FROM:
         over_steps(_clearances, steps, *arguments)
     else:
         _clearances((0, steps), *arguments)
-    return values, jacobian
+    return out
 
 
 def points_at(
@@ -182,7 +193,7 @@ def obstacle_clearance(
 
 
 @inline_jit
-def _capsule_clearance(
+def capsule_clearance(
     points: Points, shapes: Shapes, row: tuple[int, int]
 ) -> tuple[float, Point, float, float]:
     """Clearance of one pair of capsules, its direction, and where on the two segments it is."""
@@ -229,7 +240,7 @@ def _clearances(
         t, pair = rows.capsule[r, 0], rows.capsule[r, 1]
         first, second = shapes.pairs[pair, 0], shapes.pairs[pair, 1]
         row = len(rows.obstacle) + r
-        values[row], normal, s, u = _capsule_clearance(points, shapes, (t, pair))
+        values[row], normal, s, u = capsule_clearance(points, shapes, (t, pair))
         for v in range(jacobian.shape[1]):
             near = _slope(points.slope, t, first, s, normal, v)
             far = _slope(points.slope, t, second, u, normal, v)

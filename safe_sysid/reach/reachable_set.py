@@ -36,6 +36,7 @@ from safe_sysid.reach.joint_reach import Horizon, JointReach, joint_reach
 from safe_sysid.reach.limits import LimitMargins, limit_margins
 from safe_sysid.reach.margin import Margin
 from safe_sysid.reach.nearest_obstacle import EnclosedArm
+from safe_sysid.reach.one_way_clearance import undecided_one_way
 from safe_sysid.reach.plan_error import errors_of, nominal_inverse, plan_error
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.seen_bounds import seen_bounds
@@ -102,6 +103,7 @@ class ReachableSet:
         points, shapes = whole_range(occupancy), sphere_cover(model.capsules)
         arm = EnclosedArm.of(points, shapes)
         clearance = arm.undecided(problem.obstacles, problem.horizon.time)
+        clearance = undecided_one_way(occupancy, shapes, problem.packed_obstacles, clearance)
         return ReachableSet(
             problem, error, errors, joints, torque, occupancy, rows, clearance, law
         )
@@ -138,18 +140,19 @@ class ReachableSet:
         model, horizon = self.problem.model, self.problem.horizon
         polynomials = (self.joints.monomials.values(x), self.joints.monomials.gradients(x))
         points = points_at(self.occupancy, self._rho, self.clearance_rows, polynomials)
-        parts = [
-            torque_margins(
-                self.torque_rows,
-                (self.torque.rows, self.torque.radius),
-                model.limits.torque,
-                polynomials,
-            ),
-            clearances(points, self.shapes, self.problem.packed_obstacles, self.clearance_rows),
-        ]
+        count = max(rows.stop for rows in self.kinds.values())
+        values, jacobian = np.empty(count), np.zeros((count, len(x)))
+        rows = self.kinds[margin.TORQUE]
+        reach = self.torque.rows, self.torque.radius
+        out = values[rows], jacobian[rows]
+        torque_margins(self.torque_rows, reach, model.limits.torque, polynomials, out)
+        rows = slice(rows.stop, self.kinds[margin.CAPSULES].stop)
+        out, obstacles = (values[rows], jacobian[rows]), self.problem.packed_obstacles
+        clearances(points, self.shapes, obstacles, self.clearance_rows, out)
         limits = limit_margins(horizon.curve, k, model, from_zeros(self.problem, self.error))
-        parts += [_in_x(reached, horizon.k_range, len(x)) for reached in limits]
-        values, jacobian = (np.concatenate(column) for column in zip(*parts, strict=True))
+        for kind, reached in zip(margin.LIMITED, limits, strict=True):
+            rows = self.kinds[kind]
+            _limits_into(reached, horizon.k_range, values[rows], jacobian[rows])
         return ConstraintValues(values, jacobian, lambda i: self._margin(values, limits, i))
 
     def certify(self, x: npt.ArrayLike) -> PlanCertificate:
@@ -322,14 +325,13 @@ def _certificate(plan: ReachableSet) -> PlanCertificate:
     return PlanCertificate(problem, plan.error, margins, law=plan.law, progress=progress)
 
 
-def _in_x(reached: LimitMargins, k_range: Array, d: int) -> tuple[Array, Array]:
-    """Finite margins and their derivatives in x."""
+def _limits_into(reached: LimitMargins, k_range: Array, values: Array, jacobian: Array) -> None:
+    """Set finite margins, and what is not zero of their derivatives in x."""
     finite = np.flatnonzero(np.isfinite(reached.limit))
-    jacobian = np.zeros((len(finite), d))
-    if d:
+    values[:] = reached.margin[finite]
+    if jacobian.shape[1]:
         joint = finite % len(k_range)
         jacobian[np.arange(len(finite)), joint] = reached.slope[finite] * k_range[joint]
-    return reached.margin[finite], jacobian
 
 
 def _unit(model: RobotModel, joint: int, kind: str) -> str:

@@ -29,14 +29,20 @@ def undecided_torque_rows(torque: Interval, limit: Array) -> IntArray:
 
 
 def torque_margins(
-    rows: IntArray, reach: tuple[Array, Array], limit: Array, monomials: tuple[Array, Array]
+    rows: IntArray,
+    reach: tuple[Array, Array],
+    limit: Array,
+    monomials: tuple[Array, Array],
+    out: tuple[Array, Array] | None = None,
 ) -> tuple[Array, Array]:
-    """Limit minus torque on the side of each row, and its derivative in x.
+    """Limit minus torque on the side of each row, and its derivative in x, in `out` if given.
 
     `reach` holds polynomials with remainder (T, n, M + 1) and what comes on top (T, n);
     `monomials` their values (M,) and gradients (M, d) at x.
     """
-    values, jacobian = np.empty(len(rows)), np.empty((len(rows), monomials[1].shape[1]))
+    if out is None:
+        out = np.empty(len(rows)), np.empty((len(rows), monomials[1].shape[1]))
+    values, jacobian = out
     gradients = lane_columns(monomials[1])
     _torque_margins(rows, reach[0], reach[1], limit, monomials[0], gradients, values, jacobian)
     return values, jacobian

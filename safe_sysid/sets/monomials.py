@@ -14,6 +14,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
+from safe_sysid.sets.compiled import jit
 
 LARGEST_DEGREE = 4
 LARGEST_COUNT = 12
@@ -75,9 +76,22 @@ class Monomials:
 
     def gradients(self, k: Array) -> Array:
         """Return derivatives of all monomials at k; (variables,) -> (M, variables)."""
-        lowered = np.maximum(self.exponents[:, None, :] - np.eye(self.variables, dtype=int), 0)
-        powers = np.asarray(k, dtype=np.float64) ** lowered
-        return np.asarray(self.exponents * powers.prod(axis=-1))
+        out = np.zeros(self.exponents.shape)
+        _gradients(self.exponents, np.asarray(k, dtype=np.float64), out)
+        return out
+
+
+@jit
+def _gradients(exponents: IntArray, k: Array, out: Array) -> None:
+    """Set the entries of out, which is zero, that a monomial depends on."""
+    for m in range(exponents.shape[0]):
+        for v in range(exponents.shape[1]):
+            if exponents[m, v] > 0:
+                slope = 1.0 * exponents[m, v]
+                for w in range(exponents.shape[1]):
+                    for _ in range(exponents[m, w] - (w == v)):
+                        slope *= k[w]
+                out[m, v] = slope
 
 
 @functools.cache

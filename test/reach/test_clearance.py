@@ -1,5 +1,7 @@
 """Clearances are never above those of the real capsules, and their gradients are right."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tiers import slow_after
@@ -28,6 +30,7 @@ from safe_sysid.reach.error_balls import ErrorSet
 from safe_sysid.reach.forward_occupancy import ball_radius, forward_occupancy, without_error
 from safe_sysid.reach.joint_reach import Horizon, joint_reach
 from safe_sysid.reach.nearest_obstacle import EnclosedArm
+from safe_sysid.reach.one_way_clearance import undecided_one_way
 from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.sets.box import Box
 
@@ -223,6 +226,68 @@ def test_what_is_not_known_may_be_anywhere(unknown, rng):
     assert steps == {7}
     arm = EnclosedArm.of(case.points, case.shapes)
     assert arm.nearest(case.obstacles, case.horizon.time, 0).clearance == -np.inf
+
+
+def left_out_one_way(case, occupancy=None):
+    """Rows of obstacles, then of pairs, that are left out by the way towards what is near."""
+    obstacles = case.obstacles.packed
+    occupancy = case.occupancy if occupancy is None else occupancy
+    kept = undecided_one_way(occupancy, case.shapes, obstacles, case.rows)
+    of_obstacles = {tuple(row) for row in kept.obstacle.tolist()}
+    of_pairs = {tuple(row) for row in kept.capsule.tolist()}
+    every = [tuple(row) not in of_obstacles for row in case.rows.obstacle.tolist()]
+    every += [tuple(row) not in of_pairs for row in case.rows.capsule.tolist()]
+    return np.array(every)
+
+
+def smallest_searched(rng, case, left_out, rounds=30):
+    """Smallest value of these rows anywhere, at corners, and downhill from a few of the worst."""
+    at = [rng.choice([-1.0, 1.0], 7) for _ in range(rounds)]
+    at += [rng.uniform(-1.0, 1.0, 7) for _ in range(rounds)]
+    worst = np.inf
+    for x in at:
+        for _ in range(3):
+            values, jacobian = case.at(x)
+            row = np.flatnonzero(left_out)[values[left_out].argmin()]
+            worst = min(worst, values[row])
+            x = np.where(jacobian[row] > 0.0, -1.0, 1.0)
+    return worst
+
+
+@pytest.mark.parametrize('several', slow_after(1, [0, 1, 2, 3, 4, 5]))
+def test_rows_that_one_way_cannot_reach_hold_for_every_k(rng, several):
+    rng = np.random.default_rng([several, rng.integers(1 << 30)])
+    case = kinova_case(rng)
+    left_out, obstacles = left_out_one_way(case), len(case.rows.obstacle)
+    assert left_out[:obstacles].any()
+    assert smallest_searched(rng, case, left_out) > 0.0
+    by_balls = undecided(case)
+    assert (~left_out[:obstacles]).sum() <= len(by_balls.obstacle)
+    assert (~left_out[obstacles:]).sum() < len(by_balls.capsule)
+
+
+@pytest.mark.parametrize('forgotten', ['a variable', 'a product', 'tracking error'])
+def test_a_search_finds_what_one_way_forgets(rng, forgotten):
+    case = Case(rng, kinova_with_dumbbell(), KINOVA_RANGE, random_obstacles(rng, 40), 16)
+    rows, tracking = case.occupancy.rows.copy(), case.occupancy.tracking
+    exponents = case.occupancy.monomials.exponents
+    if forgotten == 'tracking error':
+        tracking = np.zeros_like(tracking)
+    elif forgotten == 'a variable':
+        rows[..., :-1] *= exponents[:, 1] == 0
+    else:
+        rows[..., :-1] *= exponents.sum(axis=1) < 2
+    changed = replace(case.occupancy, rows=rows, tracking=tracking)
+    assert smallest_searched(rng, case, left_out_one_way(case, changed), 100) < 0.0
+
+
+def test_what_is_not_known_is_left_in(rng):
+    case = Case(rng, kinova_with_dumbbell(), KINOVA_RANGE, random_obstacles(rng, 3, 5.0))
+    before = left_out_one_way(case)
+    case.occupancy.rows[7, 2] = np.nan
+    lost = before & ~left_out_one_way(case)
+    steps = np.concatenate([case.rows.obstacle[:, 0], case.rows.capsule[:, 0]])
+    assert set(steps[lost].tolist()) == {7}
 
 
 def test_kept_rows_have_the_values_they_have_among_all(rng):
