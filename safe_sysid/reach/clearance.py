@@ -52,7 +52,7 @@ class ClearanceRows(NamedTuple):
 
 def whole_range(occupancy: Occupancy) -> Points:
     """Every end point for all k at once."""
-    center, rho = occupancy.whole_range()
+    center, rho = occupancy.whole_range
     return Points(center, rho, np.zeros((*center.shape, 0)))
 
 

@@ -29,6 +29,7 @@ and the second ones by half the 2-norm of |L|' D |L|, entry by entry.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -36,8 +37,9 @@ import numpy as np
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.model.tree import Tree
 from safe_sysid.reach.tracking_error import TrackingError
-from safe_sysid.sets.compiled import jit, part_jit
+from safe_sysid.sets.compiled import inline_jit, jit, part_jit
 from safe_sysid.sets.interval import EPS
+from safe_sysid.sets.points import length, minus, plus, point_at, size
 from safe_sysid.sets.steps import Steps, over_steps
 
 ROUNDING = 1.0 + 1e-12  # sums here have at most 12^2 positive terms, each a few operations deep
@@ -112,64 +114,76 @@ def _error_balls(
     balls: Array,
 ) -> None:
     n, count = lever.moves.shape
+    d, J, curved = np.empty(n), np.empty((n, 4)), np.empty((count, 2))
+    for i in range(count):
+        curved[i, 0], curved[i, 1] = _curved(lever, errors, i)
     for t in range(steps[0], steps[1]):
-        d, J = np.empty(n), np.empty((n, 4))
         for i in range(count):
             for j in range(n):
                 d[j] = 0.0
                 if lever.moves[j, i] > 0.0:
                     d[j] = 1.0
                     if lever.is_prismatic[j] == 0.0:
-                        d[j] = _axis_distance(centers[t], radii[t], i, count + j, count + n + j)
-            balls[t, i] = _ball(lever, errors, d, i)
+                        places = i, count + j, count + n + j
+                        d[j] = _axis_distance(centers, radii, t, places)
+            balls[t, i] = _ball(lever, errors, d, curved, i)
             if len(errors.e) > 0:
                 for j in range(n):
                     _set_derivative(lever, centers[t], radii[t], i, j, J)
                 balls[t, i] = min(balls[t, i], _ball_along(lever, errors, t, J, i))
 
 
-@jit
-def _axis_distance(centers: Array, radii: Array, point: int, origin: int, tip: int) -> float:
+@inline_jit
+def _axis_distance(centers: Array, radii: Array, t: int, places: tuple[int, int, int]) -> float:
     """Upper bound of |a x w|, a = tip - origin of length one, w = point - origin.
+
+    Places are those of the point, of the origin and of the tip.
 
     |a x w| <= |a0 x w0| + |a - a0| |w0| + |w - w0| for the centres a0 and w0.
     """
-    a_off = w_off = w_length = product = 0.0
-    for r in range(3):
-        k, m = (r + 1) % 3, (r + 2) % 3
-        a_k, a_m = centers[tip, k] - centers[origin, k], centers[tip, m] - centers[origin, m]
-        w_k, w_m = centers[point, k] - centers[origin, k], centers[point, m] - centers[origin, m]
-        product += (a_k * w_m - a_m * w_k) ** 2
-        w_length += w_k * w_k
-        a_off += (radii[tip, r] + radii[origin, r]) ** 2
-        w_off += (radii[point, r] + radii[origin, r]) ** 2
-    size = 0.0
-    for r in range(3):
-        size += abs(centers[point, r]) + abs(centers[origin, r]) + abs(centers[tip, r])
-    rounding = 32.0 * EPS * size * (1.0 + size)
-    bound = np.sqrt(product) + np.sqrt(a_off) * np.sqrt(w_length) + np.sqrt(w_off)
+    point, origin, tip = places
+    p, o, e = point_at(centers, t, point), point_at(centers, t, origin), point_at(centers, t, tip)
+    a, w = minus(e, o), minus(p, o)
+    turned = (
+        a[1] * w[2] - a[2] * w[1],
+        a[2] * w[0] - a[0] * w[2],
+        a[0] * w[1] - a[1] * w[0],
+    )
+    around = point_at(radii, t, origin)
+    a_off = plus(point_at(radii, t, tip), around)
+    w_off = plus(point_at(radii, t, point), around)
+    total = size(p) + size(o) + size(e)
+    rounding = 32.0 * EPS * total * (1.0 + total)
+    bound = length(turned) + length(a_off) * length(w) + length(w_off)
     return bound * ROUNDING + rounding  # type: ignore[no-any-return]
 
 
 @jit
-def _ball(lever: Levers, errors: ErrorSet, d: Array, i: int) -> float:
+def _curved(lever: Levers, errors: ErrorSet, i: int) -> tuple[float, float]:
+    """Return what curvature adds to the two sums, for point i."""
+    box = ellipsoid = 0.0
+    for j in range(len(errors.position)):
+        for m in range(len(errors.position)):
+            if lever.moves[j, i] > 0.0 and lever.moves[m, i] > 0.0:
+                D = lever.reach[max(j, m), i]
+                if lever.is_prismatic[j] + lever.is_prismatic[m] > 0.0:
+                    D = 1.0
+                box += errors.position[j] * errors.position[m] * D
+                ellipsoid += (errors.half_axes[j] * errors.half_axes[m] * D) ** 2
+    return 0.5 * box, 0.5 * math.sqrt(ellipsoid)
+
+
+@jit
+def _ball(lever: Levers, errors: ErrorSet, d: Array, curved: Array, i: int) -> float:
     """Smaller bound of the two sums, for point i."""
-    box = curved_box = ellipsoid = curved_ellipsoid = 0.0
+    box = ellipsoid = 0.0
     for j in range(len(d)):
         if lever.moves[j, i] > 0.0:
             box += errors.position[j] * d[j]
             ellipsoid += (errors.half_axes[j] * d[j]) ** 2
-            for m in range(len(d)):
-                if lever.moves[m, i] > 0.0:
-                    D = lever.reach[max(j, m), i]
-                    if lever.is_prismatic[j] + lever.is_prismatic[m] > 0.0:
-                        D = 1.0
-                    curved_box += errors.position[j] * errors.position[m] * D
-                    curved_ellipsoid += (errors.half_axes[j] * errors.half_axes[m] * D) ** 2
-    first = box + 0.5 * curved_box
-    second = np.sqrt(ellipsoid) + 0.5 * np.sqrt(curved_ellipsoid)
+    first, second = box + curved[i, 0], math.sqrt(ellipsoid) + curved[i, 1]
     smaller = first if not second < first else second
-    return smaller * ROUNDING
+    return smaller * ROUNDING  # type: ignore[no-any-return]
 
 
 @part_jit

@@ -13,6 +13,7 @@ intervals that contain those of an arm whose axes have length one and whose rota
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -56,6 +57,7 @@ class Occupancy:
         """Radius of balls about the polynomials that contain the end points, (T, 2 m)."""
         return np.asarray((ball_radius(self.rows[..., -1]) + self.tracking) * (1.0 + 4 * EPS))
 
+    @cached_property
     def whole_range(self) -> tuple[Array, Array]:
         """Centres (T, 2 m, 3) and radii (T, 2 m) of balls that contain the end points of all k."""
         radius = (ball_radius(self.boxes.radius) + self.tracking) * (1.0 + 4 * EPS)
@@ -95,6 +97,8 @@ def without_error(n: int) -> TrackingError:
 
 def enclosing_boxes(rows: Array, monomials: Monomials) -> Interval:
     """Boxes that contain every point over its whole set; rows (T, P, 3, M + 1) to (T, P, 3)."""
+    if rows.shape[-1] == 2:  # numbers with a radius
+        return Interval.from_center_radius(rows[..., 0], rows[..., 1])
     flat = rows.reshape(-1, rows.shape[-1])
     lower, upper = np.empty(len(flat)), np.empty(len(flat))
     over_steps(_bounds, len(flat), flat, monomials.kernel, lower, upper)

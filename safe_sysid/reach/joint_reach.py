@@ -12,7 +12,7 @@ After its last time step a plan is at rest, which is the end of that step.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import BoundError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.tracking_error import TrackingError
-from safe_sysid.sets.compiled import jit, part_jit
+from safe_sysid.sets.compiled import inline_jit, jit, part_jit
 from safe_sysid.sets.interval import EPS, Interval, stack
 from safe_sysid.sets.lanes import LANES
 from safe_sysid.sets.monomials import Monomials, monomials
@@ -61,7 +61,7 @@ class Horizon:
             raise BoundError(f'k_range = {self.k_range} has to be at least zero everywhere')
         if self.intervals < 1:
             raise BoundError(f'{self.intervals} time intervals; 1 or more are needed')
-        if not np.all(np.diff(self._edges) > 0.0):
+        if not np.all(np.diff(_edges(self.curve.duration, self.intervals)) > 0.0):
             raise BoundError(
                 f'{self.intervals} time intervals of a curve of {self.curve.duration} s have no '
                 'length; use fewer intervals or a longer duration'
@@ -73,15 +73,9 @@ class Horizon:
         return len(self.k_range)
 
     @property
-    def _edges(self) -> Array:
-        edges = self.curve.duration * (np.arange(self.intervals + 1) / self.intervals)
-        edges[-1] = self.curve.duration
-        return edges
-
-    @cached_property
     def time(self) -> Interval:
         """Time steps, which cover [0, duration] without gaps; (T,) [s] since the start."""
-        return Interval(self._edges[:-1], self._edges[1:])
+        return _time_steps(self.curve.duration, self.intervals)[0]
 
     @cached_property
     def monomials(self) -> Monomials:
@@ -167,14 +161,14 @@ def joint_reach(model: RobotModel, horizon: Horizon, error: TrackingError) -> Jo
         (K_r * error.position).upper,
         (K_r * error.velocity).upper,
     )
-    s = unit_time(horizon.time, horizon.curve.duration)
+    _, s = _time_steps(horizon.curve.duration, horizon.intervals)
     curve, slope = _coefficients(horizon)
     count = horizon.monomials.count
     rows = np.full((len(KINDS), horizon.intervals, model.n, count + 1), np.nan)
     over_steps(
         _joint_reach_into,
         horizon.intervals,
-        (np.stack([s.center, s.radius], axis=-1), curve, slope),
+        (s, curve, slope),
         horizon.k_range,
         slack,
         model.tree.is_prismatic,
@@ -190,48 +184,68 @@ def joint_reach(model: RobotModel, horizon: Horizon, error: TrackingError) -> Jo
     return JointReach(horizon.monomials, horizon.time, rows)
 
 
-def _coefficients(horizon: Horizon) -> tuple[Array, Array]:
-    """Coefficients in s of the curve of k_center, (3, n, 6, 2), and of its slope, (3, 6, 2).
+def _edges(duration: float, intervals: int) -> Array:
+    edges = duration * (np.arange(intervals + 1) / intervals)
+    edges[-1] = duration
+    return edges
 
-    The first axis is the order of the derivative in time, the last one centre and radius.
+
+@lru_cache(maxsize=8)  # all plans of a search have the same
+def _time_steps(duration: float, intervals: int) -> tuple[Interval, Array]:
+    """Time steps, and centre and radius of each as parts of the duration, (T, 2)."""
+    edges = _edges(duration, intervals)
+    time = Interval(edges[:-1], edges[1:])
+    s = unit_time(time, duration)
+    return time, np.stack([s.center, s.radius], axis=-1)
+
+
+def _coefficients(horizon: Horizon) -> tuple[Array, Array]:
+    """Coefficients in s of the curve of k_center, (3 n, 6, 2), and of its slope, (3, 6, 2).
+
+    The first axis is the order of the derivative in time (and joints), the last one centre and
+    radius.
     """
     parts = [horizon.curve.affine(order) for order in range(3)]
     middle = stack([offset + slope * horizon.k_center[:, None] for offset, slope in parts])
     slopes = stack([slope[0] for _, slope in parts])
     curve, slope = (np.stack([c.center, c.radius], axis=-1) for c in (middle, slopes))
-    return curve, slope
+    return curve.reshape(-1, *curve.shape[2:]), slope
 
 
-@jit
-def _polynomial_over(coefficients: Array, s: Array) -> Ball:
-    """Range over [s[0] - s[1], s[0] + s[1]] of the degree-5 polynomials in a ball, (6, 2).
+@inline_jit
+def _polynomial_over(coefficients: Array, p: int, s: Ball, work: Array) -> Ball:
+    """Range over [s[0] - s[1], s[0] + s[1]] of the degree-5 polynomials in ball p of (P, 6, 2).
 
     Expanded about the middle by repeated synthetic division. Each step is a product and a sum, an
-    error below EPS times their sizes; the radii are sums of positive terms, at most 40 deep.
+    error below EPS times their sizes; the radii are sums of positive terms, at most 40 deep. Rows
+    of `work` (2, 6) are centres and radii.
     """
-    c0, r0 = coefficients[:, 0].copy(), coefficients[:, 1].copy()
-    middle, half = s[0], s[1]
+    middle, half = s
+    for i in range(6):
+        work[0, i], work[1, i] = coefficients[p, i, 0], coefficients[p, i, 1]
     for m in range(5):
         for i in range(4, m - 1, -1):
-            shift = c0[i + 1] * middle
-            r0[i] += r0[i + 1] * abs(middle) + EPS * (abs(c0[i]) + 2.0 * abs(shift))
-            c0[i] += shift
+            shift = work[0, i + 1] * middle
+            work[1, i] += work[1, i + 1] * abs(middle)
+            work[1, i] += EPS * (abs(work[0, i]) + 2.0 * abs(shift))
+            work[0, i] += shift
     radius = 0.0
     for m in range(5, 0, -1):
-        radius = (radius + abs(c0[m]) + r0[m]) * half
-    return c0[0], rounded_up(radius + r0[0], 32)
+        radius = (radius + abs(work[0, m]) + work[1, m]) * half
+    return work[0, 0], rounded_up(radius + work[1, 0], 32)
 
 
-@jit
-def _affine_row(row: Array, curve: Ball, slope: Ball, k_range: float, j: int) -> None:
-    """Set a row to curve + slope k_range x_j."""
-    M = len(row) - 1
-    row[:] = 0.0
-    row[0] = curve[0]
+@inline_jit
+def _affine_row(rows: Array, t: int, joint: int, curve: Ball, slope: Ball, k_range: float) -> None:
+    """Set a row (t, joint) to curve + slope k_range x of this joint."""
+    M = rows.shape[2] - 1
+    for m in range(M):
+        rows[t, joint, m] = 0.0
+    rows[t, joint, 0] = curve[0]
     linear = slope[0] * k_range
     if M > 1:
-        row[1 + j] = linear
-    row[M] = rounded_up(curve[1] + slope[1] * k_range + EPS * abs(linear), 4)
+        rows[t, joint, 1 + joint] = linear
+    rows[t, joint, M] = rounded_up(curve[1] + slope[1] * k_range + EPS * abs(linear), 4)
 
 
 @jit
@@ -245,34 +259,45 @@ def _joint_reach_into(
     rows: Array,
 ) -> None:
     """Fill rows, (7, T, n, M + 1)."""
+    work = np.empty((2, 6))
     for t in range(steps[0], steps[1]):
-        _set_states(curves, t, k_range, slack, rows)
+        _set_desired(curves, t, k_range, work, rows)
+        _set_states(t, slack, rows)
         _set_waves(is_prismatic, t, table, rows)
 
 
 @part_jit
-def _set_states(
-    curves: tuple[Array, Array, Array], t: int, k_range: Array, slack: _Slack, rows: Array
+def _set_desired(
+    curves: tuple[Array, Array, Array], t: int, k_range: Array, work: Array, rows: Array
 ) -> None:
-    """Fill the rows of one time step, all but the cosines and sines."""
+    """Fill the rows of the desired motion in one time step."""
     s, curve, slope = curves
-    slopes = [_polynomial_over(slope[order], s[t]) for order in range(3)]
+    over = s[t, 0], s[t, 1]
+    for order, kind in ((0, Q), (1, QD_D), (2, QDD_A)):
+        shared, out = _polynomial_over(slope, order, over, work), rows[kind]
+        for j in range(rows.shape[2]):
+            own = _polynomial_over(curve, order * rows.shape[2] + j, over, work)
+            _affine_row(out, t, j, own, shared, k_range[j])
+
+
+@part_jit
+def _set_states(t: int, slack: _Slack, rows: Array) -> None:
+    """Fill the rows of the other states in one time step, all but the cosines and sines."""
     for j in range(rows.shape[2]):
-        for order, kind in ((0, Q), (1, QD_D), (2, QDD_A)):
-            enclosed = _polynomial_over(curve[order, j], s[t])
-            _affine_row(rows[kind, t, j], enclosed, slopes[order], k_range[j], j)
         for i in range(rows.shape[3]):
             rows[QD, t, j, i] = rows[QD_A, t, j, i] = rows[QD_D, t, j, i]
-        _widen(rows[Q, t, j], slack.q[j])
-        _widen(rows[QD, t, j], slack.qd[j])
-        _widen(rows[QD_A, t, j], slack.qd_a[j])
-        _widen(rows[QDD_A, t, j], slack.qdd_a[j])
+        _widen(rows, (Q, t, j), slack.q[j])
+        _widen(rows, (QD, t, j), slack.qd[j])
+        _widen(rows, (QD_A, t, j), slack.qd_a[j])
+        _widen(rows, (QDD_A, t, j), slack.qdd_a[j])
 
 
-@jit
-def _widen(row: Array, radius: float) -> None:
+@inline_jit
+def _widen(rows: Array, place: tuple[int, int, int], radius: float) -> None:
     """Add a radius to that of a row."""
-    row[-1] = rounded_up(row[-1] + radius, 1)
+    kind, t, j = place
+    M = rows.shape[3] - 1
+    rows[kind, t, j, M] = rounded_up(rows[kind, t, j, M] + radius, 1)
 
 
 @part_jit

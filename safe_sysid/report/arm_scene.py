@@ -153,7 +153,7 @@ def plan_occupancy(plan: Plan) -> list[PlanOccupancy]:
     for piece in (certificate, *certificate.then):
         problem = piece.problem
         sets = ReachableSet.of(problem)
-        center, rho = sets.occupancy.whole_range()
+        center, rho = sets.occupancy.whole_range
         m = len(problem.model.capsules.names)
         points = np.stack([center[:, :m], center[:, m:]], axis=2)
         radii = np.stack([rho[:, :m], rho[:, m:]], axis=2)

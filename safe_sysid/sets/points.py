@@ -5,6 +5,8 @@ A view of an array counts its owners, which takes longer than a distance.
 
 from __future__ import annotations
 
+import math
+
 from safe_sysid.arrays import Array
 from safe_sysid.sets.compiled import inline_jit
 
@@ -28,6 +30,18 @@ def between(a: Point, b: Point, s: float) -> Point:
 def minus(a: Point, b: Point) -> Point:
     """Difference a - b."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+@inline_jit
+def plus(a: Point, b: Point) -> Point:
+    """Sum."""
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+@inline_jit
+def length(a: Point) -> float:
+    """Euclidean length."""
+    return math.sqrt(dot(a, a))
 
 
 @inline_jit

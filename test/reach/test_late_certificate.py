@@ -92,8 +92,8 @@ def test_zero_errors_cost_clearance_and_position():
     rng = np.random.default_rng(4)
     rigid = model.pinocchio()
     data = rigid.createData()
-    centers, radii = off.occupancy.whole_range()
-    assert np.all(radii[0] > sets.occupancy.whole_range()[1][0] - 1e-12)
+    centers, radii = off.occupancy.whole_range
+    assert np.all(radii[0] > sets.occupancy.whole_range[1][0] - 1e-12)
     for _ in range(50):
         q = START + ZERO * rng.choice([-1.0, 1.0], 7)
         pin.forwardKinematics(rigid, data, q)

@@ -11,7 +11,6 @@ enters an obstacle they are minus the depth of its deepest point, less the radiu
 from __future__ import annotations
 
 from collections.abc import Mapping
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +21,7 @@ from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.box import Box, box_distance
 from safe_sysid.sets.compiled import inline_jit, jit
-from safe_sysid.sets.points import Point, dot, minus, point_of
+from safe_sysid.sets.points import Point, dot, length, minus, point_of
 from safe_sysid.sets.zonotope import Zonotope, half_space_distance
 
 HALVINGS = 52  # the two ends, then 50 halvings
@@ -176,7 +175,7 @@ def _to_segment(point: Point, segment: Array) -> tuple[float, Point]:
     away, square = minus(point, point_of(segment, 0)), dot(along, along)
     t = min(max(dot(along, away) / square, 0.0), 1.0) if square > 0.0 else 0.0
     apart = minus(away, (t * along[0], t * along[1], t * along[2]))
-    return math.sqrt(dot(apart, apart)), apart
+    return length(apart), apart
 
 
 @inline_jit

@@ -7,11 +7,9 @@ whatever n is. With n along the line of the nearest points it is the distance it
 
 from __future__ import annotations
 
-import math
-
 from safe_sysid.sets.compiled import inline_jit, jit
 from safe_sysid.sets.interval import EPS
-from safe_sysid.sets.points import Point, between, dot, minus, size
+from safe_sysid.sets.points import Point, between, dot, length, minus, size
 
 TOUCHING = 1e-12  # [m] distance below which the nearest points give no direction
 
@@ -28,10 +26,10 @@ def segment_distance(first: Segment, second: Segment) -> tuple[float, Point, flo
     (a, b), (c, d) = first, second
     s, t = _nearest(minus(b, a), minus(d, c), minus(a, c))
     way = minus(between(c, d, t), between(a, b, s))
-    length = math.sqrt(dot(way, way))
-    if length < TOUCHING:
+    far = length(way)
+    if far < TOUCHING:
         return 0.0, (0.0, 0.0, 0.0), s, t
-    shortened = length * (1.0 + 8.0 * EPS)
+    shortened = far * (1.0 + 8.0 * EPS)
     normal = way[0] / shortened, way[1] / shortened, way[2] / shortened
     highest, lowest = max(dot(normal, a), dot(normal, b)), min(dot(normal, c), dot(normal, d))
     sizes = size(a) + size(b) + size(c) + size(d)

@@ -35,7 +35,7 @@ def _balls(certificate: PlanCertificate) -> Iterator[Balls]:
     """Of one piece: every sphere that covers a capsule, in all time intervals."""
     problem = certificate.problem
     sets = ReachableSet.of(problem)
-    centers, radii = sets.occupancy.whole_range()
+    centers, radii = sets.occupancy.whole_range
     count, shapes = len(problem.model.capsules.names), sets.shapes
     for capsule, weight, radius in zip(
         shapes.sphere_capsule, shapes.sphere_weight, shapes.sphere_radius, strict=True
