@@ -67,9 +67,12 @@ class Planning:
         measurement: JointMeasurement,
         estimate: ParameterEstimate,
         problem: Problem,
-        refuse: Callable[[str], None],
+        then: Callable[[str], None],
     ) -> None:
-        """Have everything compiled, before the first search; `refuse` is told why none can be."""
+        """Have everything compiled, before the first search.
+
+        `then` is told why no plan can be, or nothing.
+        """
 
         def compile_all() -> str:
             try:
@@ -79,11 +82,7 @@ class Planning:
             self.session.warm_up(measurement, estimate)
             return ''
 
-        def use(refusal: str) -> None:
-            if refusal:
-                refuse(refusal)
-
-        self.search.begin(compile_all, use)
+        self.search.begin(compile_all, then)
 
     def step(
         self,

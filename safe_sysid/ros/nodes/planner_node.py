@@ -176,8 +176,14 @@ class PlannerNode(ConfiguredNode):
         if not self._planning.is_warm:
             self._health.announce()
             problem = self._settings.problem(self._arm, {})
-            self._planning.warm_up(sample, self._estimate, problem, self._refuse)
+            self._planning.warm_up(sample, self._estimate, problem, self._compiled)
         self._planning.step(sample, self._estimate, self._avoided, partial(self._done, sample))
+
+    def _compiled(self, refusal: str) -> None:
+        """Say at once that plans can be made: others wait for it."""
+        if refusal:
+            self._refuse(refusal)
+        self._health.announce()
 
     def _refuse(self, reason: str) -> None:
         """Leave, as from where the arm is no plan is possible; nothing has moved yet."""
