@@ -12,14 +12,16 @@ moves.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
+from safe_sysid.model.collision.capsules import Capsules
 from safe_sysid.model.collision.obstacles import PackedObstacles, obstacle_distance
 from safe_sysid.model.collision.segment_distance import segment_distance
-from safe_sysid.model.collision.sphere_cover import Shapes
+from safe_sysid.model.collision.sphere_cover import Shapes, sphere_cover
 from safe_sysid.reach.forward_occupancy import Occupancy
 from safe_sysid.sets.compiled import inline_jit, jit
 from safe_sysid.sets.interval import EPS
@@ -58,37 +60,46 @@ def whole_range(occupancy: Occupancy) -> Points:
 
 def clearance_rows(points: Points, shapes: Shapes, obstacles: PackedObstacles) -> ClearanceRows:
     """All clearances that there are."""
+    steps = len(points.center)
     t, sphere, o = np.meshgrid(
-        np.arange(len(points.center)),
+        np.arange(steps),
         np.arange(len(shapes.sphere_capsule)),
         np.arange(len(obstacles.place)),
         indexing='ij',
     )
     obstacle = np.stack([t.ravel(), sphere.ravel(), o.ravel()], axis=1)
-    return chosen_rows(points, shapes, obstacle, _every_pair(points, shapes))
+    return chosen_rows(steps, shapes, obstacle, _every_pair(steps, len(shapes.pairs)))
+
+
+@lru_cache(maxsize=8)  # of arms: every certificate asks
+def self_clearance_rows(capsules: Capsules, intervals: int) -> ClearanceRows:
+    """Return clearances of all pairs of capsules in every time interval."""
+    shapes = sphere_cover(capsules)
+    nothing, pairs = np.zeros((0, 3), dtype=np.int64), _every_pair(intervals, len(shapes.pairs))
+    return chosen_rows(intervals, shapes, nothing, pairs)
 
 
 def undecided_rows(
     points: Points, shapes: Shapes, obstacles: PackedObstacles, near: IntArray
 ) -> ClearanceRows:
     """Return rows of obstacles (R, 3), and pairs that are not apart for all k anyway."""
-    every = chosen_rows(points, shapes, near[:0], _every_pair(points, shapes))
+    pairs = _every_pair(len(points.center), len(shapes.pairs))
+    every = chosen_rows(len(points.center), shapes, near[:0], pairs)
     values, _ = clearances(points, shapes, obstacles, every)
-    return chosen_rows(points, shapes, near, every.capsule[~(values > 0.0)])
+    return chosen_rows(len(points.center), shapes, near, every.capsule[~(values > 0.0)])
 
 
-def _every_pair(points: Points, shapes: Shapes) -> IntArray:
+def _every_pair(steps: int, pairs: int) -> IntArray:
     """Time intervals and pairs of capsules, (R', 2)."""
-    steps, pairs = np.arange(len(points.center)), np.arange(len(shapes.pairs))
-    t, pair = np.meshgrid(steps, pairs, indexing='ij')
+    t, pair = np.meshgrid(np.arange(steps), np.arange(pairs), indexing='ij')
     return np.stack([t.ravel(), pair.ravel()], axis=1)
 
 
 def chosen_rows(
-    points: Points, shapes: Shapes, obstacle: IntArray, capsule: IntArray
+    intervals: int, shapes: Shapes, obstacle: IntArray, capsule: IntArray
 ) -> ClearanceRows:
     """Rows of these time intervals, spheres and obstacles (R, 3), and intervals and pairs."""
-    intervals, count = points.rho.shape
+    count = 2 * len(shapes.capsule_radius)
     used = np.zeros((intervals, count), dtype=bool)
     pairs = shapes.pairs[capsule[:, 1]]
     times = np.concatenate([obstacle[:, 0], capsule[:, 0], capsule[:, 0]])

@@ -49,7 +49,7 @@ class Occupancy:
 
     monomials: Monomials
     rows: Array  # (T, 2 m, 3, M + 1) where the plan has them: M coefficients and a remainder
-    boxes: Interval  # (T, 2 m, 3) about the rows, for all k
+    boxes: tuple[Array, Array]  # (T, 2 m, 3) centres and half widths about the rows, for all k
     tracking: Array  # (T, 2 m) [m] radius of the ball
 
     @property
@@ -60,8 +60,8 @@ class Occupancy:
     @cached_property
     def whole_range(self) -> tuple[Array, Array]:
         """Centres (T, 2 m, 3) and radii (T, 2 m) of balls that contain the end points of all k."""
-        radius = (ball_radius(self.boxes.radius) + self.tracking) * (1.0 + 4 * EPS)
-        return self.boxes.center, radius
+        center, half_widths = self.boxes
+        return center, (ball_radius(half_widths) + self.tracking) * (1.0 + 4 * EPS)
 
 
 def ball_radius(half_widths: Array) -> Array:
@@ -81,12 +81,15 @@ def forward_occupancy(model: RobotModel, desired: JointReach, errors: ErrorSet) 
         np.concatenate([points, np.zeros((n, 3)), tree.axis]),
         desired,
     )
-    boxes = enclosing_boxes(rows, desired.monomials)
-    slides = TaylorModel(desired.monomials, desired.q).bound().magnitude.max(axis=0)
+    center, half_widths = enclosing_boxes(rows, desired.monomials)
+    slides = np.zeros(n)
+    if np.any(tree.is_prismatic):
+        slides = TaylorModel(desired.monomials, desired.q).bound().magnitude.max(axis=0)
     lever = levers(tree, joint, points, slides + errors.position)
-    balls = error_balls(lever, errors, boxes.center, boxes.radius)
+    balls = error_balls(lever, errors, center, half_widths)
     ends = slice(0, len(joint))
-    return Occupancy(desired.monomials, rows[:, ends], boxes[:, ends], balls)
+    boxes = center[:, ends].copy(), half_widths[:, ends].copy()
+    return Occupancy(desired.monomials, rows[:, ends], boxes, balls)
 
 
 def without_error(n: int) -> TrackingError:
@@ -95,14 +98,18 @@ def without_error(n: int) -> TrackingError:
     return TrackingError(np.ones(n), nothing, nothing, nothing)
 
 
-def enclosing_boxes(rows: Array, monomials: Monomials) -> Interval:
-    """Boxes that contain every point over its whole set; rows (T, P, 3, M + 1) to (T, P, 3)."""
+def enclosing_boxes(rows: Array, monomials: Monomials) -> tuple[Array, Array]:
+    """Boxes that contain every point over its whole set; rows (T, P, 3, M + 1) to (T, P, 3).
+
+    They are given by their centres and half widths.
+    """
     if rows.shape[-1] == 2:  # numbers with a radius
-        return Interval.from_center_radius(rows[..., 0], rows[..., 1])
+        return rows[..., 0].copy(), rows[..., 1].copy()
     flat = rows.reshape(-1, rows.shape[-1])
     lower, upper = np.empty(len(flat)), np.empty(len(flat))
     over_steps(_bounds, len(flat), flat, monomials.kernel, lower, upper)
-    return Interval(lower.reshape(rows.shape[:-1]), upper.reshape(rows.shape[:-1]))
+    boxes = Interval(lower.reshape(rows.shape[:-1]), upper.reshape(rows.shape[:-1]))
+    return boxes.center, boxes.radius
 
 
 def placed_rows(tree: Tree, joint: IntArray, points: Array, joints: JointReach) -> Array:

@@ -22,7 +22,7 @@ from safe_sysid.errors import BoundError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.sets.compiled import inline_jit, jit, part_jit
-from safe_sysid.sets.interval import EPS, Interval, stack
+from safe_sysid.sets.interval import EPS, Interval
 from safe_sysid.sets.lanes import LANES
 from safe_sysid.sets.monomials import Monomials, monomials
 from safe_sysid.sets.steps import Steps, over_steps
@@ -205,11 +205,10 @@ def _coefficients(horizon: Horizon) -> tuple[Array, Array]:
     The first axis is the order of the derivative in time (and joints), the last one centre and
     radius.
     """
-    parts = [horizon.curve.affine(order) for order in range(3)]
-    middle = stack([offset + slope * horizon.k_center[:, None] for offset, slope in parts])
-    slopes = stack([slope[0] for _, slope in parts])
-    curve, slope = (np.stack([c.center, c.radius], axis=-1) for c in (middle, slopes))
-    return curve.reshape(-1, *curve.shape[2:]), slope
+    offset, slope = horizon.curve.affine_orders
+    middle = offset + slope * horizon.k_center[:, None]
+    curves, slopes = (np.stack([c.center, c.radius], axis=-1) for c in (middle, slope))
+    return curves.reshape(-1, *curves.shape[2:]), slopes[:, 0].copy()
 
 
 @inline_jit

@@ -3,8 +3,8 @@
 H = sum over bodies of S_i' I_i S_i, the column k of S_i being the motion of body i per unit rate
 of joint k. The motions are enclosed for all positions of a time step as numbers with a radius, and
 so is H. With any X for which |X M X' - 1| <= epsilon < 1 in 2-norm, M >= (1 - epsilon) (X' X)^-1
-and w' M^-1 w <= |w|' |X' X| |w| / (1 - epsilon). X comes from the middle of H; the norm is bounded
-as in `joint_inertia`.
+and w' M^-1 w <= |w|' |X' X| |w| / (1 - epsilon). X is the inverse of a triangular factor of the
+middle of M; the norm is bounded as in `joint_inertia`.
 
 Where positions are known too badly for that, what is `known` of M along a plan counts
 (`plan_error.nominal_inverse`), or M >= diag(Ia_0 - missing): a body of mass m
@@ -15,6 +15,7 @@ sum of all revolute rates below it.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -32,10 +33,10 @@ from safe_sysid.reach.motion_transport import (
     to_child,
 )
 from safe_sysid.sets.compiled import jit, part_jit
-from safe_sysid.sets.interval import EPS, Interval
+from safe_sysid.sets.interval import EPS
 from safe_sysid.sets.lanes import LANES, lane_pool
 from safe_sysid.sets.monomials import monomials
-from safe_sysid.sets.spectral import spectral_radius
+from safe_sysid.sets.spectral import spectral_bound
 from safe_sysid.sets.steps import Steps, over_steps
 from safe_sysid.sets.taylor_kernels import add_product, add_scaled, bounds, clear
 
@@ -96,20 +97,84 @@ def _smaller(scale: Array, a: Array, b: Array) -> Array:
 
 def _inverse_about_middle(M: Array, radius: Array) -> Array:
     """Bounds by X; infinite where there is none."""
-    n = M.shape[-1]
-    values, vectors = np.linalg.eigh(M)
-    known = values[:, 0] > 0.0
-    roots = 1.0 / np.sqrt(np.where(known[:, None], values, 1.0))
-    X = np.swapaxes(vectors, -1, -2) * roots[..., None]
-    size, XT = np.abs(X), np.swapaxes(X, -1, -2)
+    inverse = np.empty_like(M)
+    over_steps(_inverse_into, len(M), M, radius, inverse)
+    return inverse
+
+
+@jit
+def _inverse_into(steps: Steps, M: Array, radius: Array, inverse: Array) -> None:
+    """Fill (T, n, n). Sums of n products are off by less than a part of `rounding` of them."""
+    n = M.shape[1]
     rounding = 8.0 * (n + 2) * EPS
-    off = np.abs(X @ M @ XT - np.eye(n))
-    off += size @ (radius + rounding * np.abs(M)) @ np.swapaxes(size, -1, -2)
-    gap = (1.0 - Interval.of(spectral_radius(off * (1.0 + rounding)))).lower
-    known &= gap > 0.0
-    inverse = np.abs(XT @ X) + rounding * np.swapaxes(size, -1, -2) @ size
-    inverse = inverse * (1.0 + rounding) / np.where(known, gap, 1.0)[:, None, None]
-    return np.where(known[:, None, None], inverse, np.inf)
+    parts, work = np.empty((4, n, n)), np.empty((2, n))
+    X, product, bounded, off = parts[0], parts[1], parts[2], parts[3]
+    for t in range(steps[0], steps[1]):
+        eps = np.inf
+        if _set_factor(M[t], X):
+            _set_products(M[t], radius[t], X, product, bounded, rounding)
+            _set_distance(X, product, bounded, off, rounding)
+            eps = spectral_bound(off, work)
+        left = (1.0 - eps) * (1.0 - 2.0 * EPS)
+        for i in range(n):
+            for j in range(n):
+                entry = size = 0.0
+                for k in range(n):
+                    entry += X[k, i] * X[k, j]
+                    size += abs(X[k, i] * X[k, j])
+                share = (abs(entry) + rounding * size) * (1.0 + rounding)
+                inverse[t, i, j] = share / left if left > 0.0 else np.inf
+
+
+@jit
+def _set_factor(M: Array, X: Array) -> bool:
+    """Set X, upper triangular, so that X M X' is about 1; whether M is positive definite."""
+    n = len(M)
+    U = np.zeros((n, n))  # U U' = M
+    X[:] = 0.0
+    for j in range(n - 1, -1, -1):
+        for i in range(j, -1, -1):
+            left = M[i, j]
+            for k in range(j + 1, n):
+                left -= U[i, k] * U[j, k]
+            if i == j and not left > 0.0:
+                return False
+            U[i, j] = math.sqrt(left) if i == j else left / U[j, j]
+    for j in range(n):
+        X[j, j] = 1.0 / U[j, j]
+        for i in range(j - 1, -1, -1):
+            total = 0.0
+            for k in range(i + 1, j + 1):
+                total += U[i, k] * X[k, j]
+            X[i, j] = -total / U[i, i]
+    return True
+
+
+@jit
+def _set_products(
+    M: Array, radius: Array, X: Array, product: Array, bounded: Array, rounding: float
+) -> None:
+    """Set X M and |X| (radius + rounding |M|)."""
+    n = len(M)
+    for i in range(n):
+        for j in range(n):
+            product[i, j] = bounded[i, j] = 0.0
+            for k in range(i, n):
+                product[i, j] += X[i, k] * M[k, j]
+                bounded[i, j] += abs(X[i, k]) * (radius[k, j] + rounding * abs(M[k, j]))
+
+
+@jit
+def _set_distance(X: Array, product: Array, bounded: Array, off: Array, rounding: float) -> None:
+    """Bound the entries of |X M X' - 1|."""
+    n = len(X)
+    for i in range(n):
+        for j in range(n):
+            entry = size = 0.0
+            for k in range(j, n):
+                entry += product[i, k] * X[j, k]
+                size += bounded[i, k] * abs(X[j, k])
+            off[i, j] = (abs(entry - (i == j)) + size) * (1.0 + rounding)
 
 
 def _inverse_of_armature(model: RobotModel, bodies: Array, armature: Array) -> Array:

@@ -49,7 +49,7 @@ def undecided_one_way(
     models = occupancy.rows, even
     _from_obstacles(models, points, shapes, obstacles, rows, near)
     _from_capsules(models, points, shapes, rows, crossing)
-    return chosen_rows(points, shapes, rows.obstacle[near], rows.capsule[crossing])
+    return chosen_rows(len(rho), shapes, rows.obstacle[near], rows.capsule[crossing])
 
 
 @jit

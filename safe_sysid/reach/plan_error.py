@@ -17,6 +17,7 @@ then it is taken, as it asks for nothing but V <= V_M.
 
 from __future__ import annotations
 
+from functools import lru_cache
 import math
 from typing import NamedTuple
 
@@ -76,9 +77,9 @@ def plan_error(problem: Problem) -> TrackingError:
         if tube is not None:
             return TrackingError.of_tube(gains.K_r, tube, _for_all_poses(gains.V_M, inertia))
     if not is_looked_at:
-        return bounded_by_inertia(model, gains, inertia)
+        return _error_in_all_poses(model, estimate.bounds, gains)
     try:
-        return bounded_by_inertia(model, gains, inertia)
+        return _error_in_all_poses(model, estimate.bounds, gains)
     except BoundError as error:
         raise BoundError(
             f'{error}. Nor is the inertia along the plan bounded for V_M = {gains.V_M} J: take a '
@@ -86,6 +87,13 @@ def plan_error(problem: Problem) -> TrackingError:
         ) from error
 
 
+@lru_cache(maxsize=8)  # plans of a search differ in their curves alone
+def _error_in_all_poses(model: RobotModel, theta: Interval, gains: Gains) -> TrackingError:
+    """Tracking error by the least inertia that joints have anywhere."""
+    return bounded_by_inertia(model, gains, joint_inertia(model, theta))
+
+
+@lru_cache(maxsize=8)  # as above
 def floors_of(model: RobotModel, theta: Interval) -> tuple[BodyParameters, ...]:
     """Return bodies without those of which little is known, in one or two ways.
 

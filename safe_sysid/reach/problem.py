@@ -95,5 +95,6 @@ class Problem:
 
         Of an arm that is seen late a little more, as the proof that V <= V_M wants (`invariance`).
         """
-        more = 1.0 if self.sampling is None else 1.0 + 1e-9
-        return replace(self.gains, V_M=self.gains.V_M * more)
+        if self.sampling is None:
+            return self.gains
+        return replace(self.gains, V_M=self.gains.V_M * (1.0 + 1e-9))

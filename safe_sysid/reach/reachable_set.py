@@ -27,6 +27,7 @@ from safe_sysid.reach.clearance import (
     clearance_rows,
     clearances,
     points_at,
+    self_clearance_rows,
     whole_range,
 )
 from safe_sysid.reach.error_balls import ErrorSet
@@ -300,10 +301,12 @@ def from_zeros(problem: Problem, error: TrackingError) -> TrackingError:
 def _with_every_row(problem: Problem, error: TrackingError) -> ReachableSet:
     """Return sets of one plan, with all constraints."""
     errors, joints, torque, occupancy, law = _sets(problem, error)
-    model, points = problem.model, whole_range(occupancy)
-    rows = every_row(problem.horizon.intervals, model.limits.torque)
-    shapes = sphere_cover(model.capsules)
-    clearance = clearance_rows(points, shapes, problem.packed_obstacles)
+    model, intervals = problem.model, problem.horizon.intervals
+    rows = every_row(intervals, model.limits.torque)
+    clearance = self_clearance_rows(model.capsules, intervals)
+    if problem.obstacles:
+        points, shapes = whole_range(occupancy), sphere_cover(model.capsules)
+        clearance = clearance_rows(points, shapes, problem.packed_obstacles)
     return ReachableSet(problem, error, errors, joints, torque, occupancy, rows, clearance, law)
 
 

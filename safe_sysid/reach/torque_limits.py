@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
@@ -15,7 +17,13 @@ UPPER, LOWER = 1, -1  # which limit a row is about
 def every_row(intervals: int, limit: Array) -> IntArray:
     """Rows (time interval, joint, side) of all torque limits there are, (R, 3)."""
     limited = np.flatnonzero(limit != np.inf)  # NaN is a limit that nothing satisfies
-    grid = np.meshgrid(np.arange(intervals), limited, [UPPER, LOWER], indexing='ij')
+    return _rows_of(intervals, tuple(limited.tolist()))
+
+
+@lru_cache(maxsize=8)  # of arms: every certificate asks
+def _rows_of(intervals: int, joints: tuple[int, ...]) -> IntArray:
+    which = np.array(joints, dtype=np.int64)
+    grid = np.meshgrid(np.arange(intervals), which, [UPPER, LOWER], indexing='ij')
     return np.stack([axis.ravel() for axis in grid], axis=1)
 
 

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
-from safe_sysid.sets.interval import Interval
+from safe_sysid.sets.interval import Interval, stack
 from safe_sysid.sets.taylor_model import TaylorModel
 
 # Coefficients of V, A, K for s^0 ... s^5, exact in binary.
@@ -118,6 +118,12 @@ class Bezier:
     def affine(self, order: int) -> tuple[Interval, Interval]:
         """Coefficients in s of a and b, (n, 6) and (1, 6), for derivative = a(s) + b(s) k."""
         return self._affine[order]
+
+    @cached_property
+    def affine_orders(self) -> tuple[Interval, Interval]:
+        """Return the same of position, velocity and acceleration, (3, n, 6) and (3, 1, 6)."""
+        offsets, slopes = zip(*self._affine, strict=True)
+        return stack(offsets), stack(slopes)
 
     @cached_property
     def _affine(self) -> tuple[tuple[Interval, Interval], ...]:
