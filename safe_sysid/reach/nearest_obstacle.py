@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
-from safe_sysid.model.collision.enclosing_boxes import extents
 from safe_sysid.model.collision.obstacles import BOX, Obstacles, PackedObstacles
 from safe_sysid.model.collision.sphere_cover import Shapes
 from safe_sysid.reach.clearance import (
@@ -89,7 +88,7 @@ class EnclosedArm:
 
 def _around(obstacles: Obstacles, packed: PackedObstacles) -> Array:
     """Boxes about obstacles, wherever they are in all time steps, (O, 2, 3) [m]."""
-    corners = extents(obstacles.shapes)
+    corners: Array = obstacles.corners.copy()
     which = np.flatnonzero(packed.place[:, 3] >= 0)
     if not len(which):
         return corners

@@ -12,7 +12,6 @@ import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
-from safe_sysid.model.collision.enclosing_boxes import extents
 from safe_sysid.model.collision.obstacles import Obstacles, PackedObstacles, obstacle_distance
 from safe_sysid.model.collision.segment_distance import Segment, segment_distance
 from safe_sysid.model.collision.sphere_cover import Shapes, sphere_cover
@@ -62,7 +61,7 @@ def scene_of(model: RobotModel, obstacles: Obstacles) -> CollisionScene:
         np.stack([capsules.a, capsules.b], axis=1),
         sphere_cover(capsules),
         obstacles.packed,
-        extents(obstacles.shapes),
+        obstacles.corners.copy(),
     )
 
 

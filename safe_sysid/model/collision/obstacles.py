@@ -17,6 +17,7 @@ import numpy as np
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
 from safe_sysid.input_file import shortened
+from safe_sysid.model.collision.enclosing_boxes import extents
 from safe_sysid.model.collision.moving_box import SECOND, MovingBox
 from safe_sysid.sets.box import Box, box_distance
 from safe_sysid.sets.compiled import inline_jit
@@ -83,6 +84,13 @@ class Obstacles:
         count = f'{len(self)} obstacles' if len(self) > 1 else 'one obstacle'
         named = ', '.join(shortened(name) for name in self.names[:NAMED])
         return f'among {count} ({named}{", ..." if len(self) > NAMED else ""})'
+
+    @cached_property
+    def corners(self) -> Array:
+        """Lowest and highest coordinates of each where it is shown, (O, 2, 3) [m]."""
+        found = extents(self.shapes)
+        found.setflags(write=False)
+        return found
 
     @cached_property
     def packed(self) -> PackedObstacles:
