@@ -22,6 +22,7 @@ from safe_sysid.sets.interval import EPS
 from safe_sysid.sets.points import Point, dot, minus, point_of, size
 
 UNIT = np.eye(3)
+TOLD = 12  # numbers of a sentence
 NOT_ORTHONORMAL = 1e-9  # largest entry of R'R - 1 that is taken for rounding of a rotation
 
 
@@ -104,9 +105,17 @@ def finite_array(value: npt.ArrayLike, shape: tuple[int | None, ...], what: str)
         and all(wanted in (None, size) for size, wanted in zip(array.shape, shape, strict=True))
     )
     if not fits or not np.isfinite(array).all():
-        raise BoundError(f'{what}: {array.tolist()} has to be finite numbers of shape {shape}')
+        raise BoundError(f'{what}: {_told(array)} has to be finite numbers of shape {shape}')
     array.setflags(write=False)
     return array
+
+
+def _told(array: Array) -> str:
+    """Return numbers; of many their shape, and the first ones that are not finite."""
+    if array.size <= TOLD:
+        return str(array.tolist())
+    odd = array[~np.isfinite(array)]
+    return f'an array of shape {array.shape}, {len(odd)} of it not finite ({odd[:3].tolist()})'
 
 
 @inline_jit

@@ -16,6 +16,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
+from safe_sysid.input_file import shortened
 from safe_sysid.model.collision.mesh_files import package_folders
 
 LONGEST = 16  # characters of what says the kind of a file
@@ -46,14 +47,14 @@ def _found(resource: str) -> Path:
         share = next((folder for folder in folders if folder.is_dir()), None)
         if share is None:
             raise ModelError(
-                f"mesh '{resource}': there is no package '{parts.netloc}' in AMENT_PREFIX_PATH or "
-                'ROS_PACKAGE_PATH'
+                f"mesh '{shortened(resource)}': there is no package '{shortened(parts.netloc)}' "
+                'in AMENT_PREFIX_PATH or ROS_PACKAGE_PATH'
             )
         path = share / path.relative_to('/')
     elif parts.scheme not in ('file', ''):
-        raise ModelError(f"mesh '{resource}': package:// and file:// are allowed")
+        raise ModelError(f"mesh '{shortened(resource)}': package:// and file:// are allowed")
     if not path.is_file():
-        raise ModelError(f"mesh '{resource}': there is no file {path}")
+        raise ModelError(f"mesh '{shortened(resource)}': there is no file {shortened(str(path))}")
     return path
 
 
@@ -75,7 +76,7 @@ def unit_of(path: Path) -> float:
     try:
         unit = ElementTree.parse(path).getroot().find('{*}asset/{*}unit')
         meters = 1.0 if unit is None else float(unit.get('meter', '1'))
-    except (ElementTree.ParseError, ValueError) as error:
+    except (ElementTree.ParseError, LookupError, ValueError) as error:
         raise ModelError(f'mesh {path}: its unit cannot be read: {error}') from error
     if not 0.0 < meters < np.inf:
         raise ModelError(f'mesh {path}: its unit is {meters} m; it has to be above 0')

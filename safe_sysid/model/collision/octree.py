@@ -16,6 +16,7 @@ import numpy as np
 
 from safe_sysid.arrays import AnyArray, IntArray
 from safe_sysid.errors import BoundError
+from safe_sysid.input_file import shortened
 from safe_sysid.model.collision.enclosing_boxes import of_corners
 from safe_sysid.model.collision.voxel_cover import runs_along_x
 from safe_sysid.sets.box import Box
@@ -25,6 +26,7 @@ from safe_sysid.sets.interval import EPS
 LEVELS = 16
 MIDDLE = 2 ** (LEVELS - 1)  # cells below the origin
 COLOURS = {'OcTree': 0, 'ColorOcTree': 3}  # bytes in a full node besides its log-odds
+LEAVES = 5_000_000  # of a map, at most
 ENDED, TOO_DEEP = -1, -2
 OCCUPIED, BELOW = 2, 3
 
@@ -51,7 +53,7 @@ def octree_cover(
 def occupied_leaves(data: bytes, kind: str, is_binary: bool) -> IntArray:
     """Lowest corner and size in cells of every occupied leaf, (N, 4); the origin is at MIDDLE."""
     if kind not in COLOURS:
-        raise BoundError(f"the octree is a '{kind}'; {sorted(COLOURS)} are known")
+        raise BoundError(f"the octree is a '{shortened(kind)}'; {sorted(COLOURS)} are known")
     told = np.frombuffer(data, dtype=np.uint8)
     if not len(told):
         return np.zeros((0, 4), dtype=np.int64)
@@ -60,6 +62,11 @@ def occupied_leaves(data: bytes, kind: str, is_binary: bool) -> IntArray:
     else:
         head = 4 + COLOURS[kind]
         most = len(told) // (head + 1) + 1
+    if most > LEAVES:
+        raise BoundError(
+            f'the octree may have {most} occupied leaves; there is room for {LEAVES}, crop it to '
+            'what the arm reaches'
+        )
     found = np.empty((most, 4), dtype=np.int64)
     end, count = _read(told, head, found)
     if end == TOO_DEEP:

@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from safe_sysid.errors import SafeSysidError
 from safe_sysid.model.collision.moving_box import MovingBox
 from safe_sysid.model.collision.named_boxes import together
-from safe_sysid.model.frame_tree import NEWEST, FrameError, FrameTree
+from safe_sysid.model.frame_tree import NEWEST, FrameTree
 from safe_sysid.model.moving_frames import MovingFrames
 from safe_sysid.sets.box import Box
 
@@ -39,11 +40,15 @@ class Shown:
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """What a message says about one key, or about all (key is empty)."""
+    """What a message says about one key, or about all (key is empty).
+
+    All are those of a namespace, which keys have before their last stroke, where one is named.
+    """
 
     key: str
     shown: Shown | None = None  # None: it is gone
     unclear: str = ''  # why it cannot be understood; then nothing is known about this key
+    namespace: str = ''  # of those that are gone; empty: all
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +88,7 @@ class ShownScene:
         taken = sum(entry.room for entry in self._entries.values())
         for change in changes:
             if not change.key:
-                self._entries.clear()
-                self._unplaced.clear()
-                taken, self._beyond = 0, ''
+                taken -= self._clear(change.namespace)
                 continue
             before = self._entries.get(change.key)
             after = self._entry(change, before, now)
@@ -94,11 +97,17 @@ class ShownScene:
                 self._beyond, after = self._beyond or change.key, before
             if after is None:
                 self._entries.pop(change.key, None)
-                self._unplaced.pop(change.key, None)
             else:
                 self._entries[change.key] = after
                 taken += after.room
         self.settle(now)
+
+    def _clear(self, namespace: str) -> int:
+        """Forget all, or all of a namespace; how many boxes those were."""
+        if not namespace:
+            self._beyond = ''
+        gone = [key for key in self._entries if namespace in ('', key.rpartition('/')[0])]
+        return sum(self._entries.pop(key).room for key in gone)
 
     def _entry(self, change: Change, before: _Entry | None, now: int) -> _Entry | None:
         """Return what is known of a key from now on; None: it is gone."""
@@ -181,7 +190,7 @@ class ShownScene:
             return replace(entry, placed=(), is_placed=True, unclear='')
         try:
             boxes = self._boxes_of(shown, now)
-        except FrameError as error:
+        except SafeSysidError as error:  # FrameError, or numbers that no box can have
             since = now if entry.is_placed else entry.unplaced_since
             return replace(entry, is_placed=False, unclear=str(error), unplaced_since=since)
         kept = dict(enumerate(entry.placed))

@@ -13,7 +13,9 @@ from safe_sysid.model.collision.enclosing_boxes import of_corners
 from safe_sysid.sets.box import Box, finite_array
 from safe_sysid.sets.interval import EPS
 
-FARTHEST = 1e6  # cells from the origin; beyond, numbers of cells are not exact any more
+BITS = 21  # of a coordinate
+HALF = 1 << (BITS - 1)
+FARTHEST = 1e6  # cells from the origin, less than HALF
 
 
 def voxel_cover(points: Array, cell: float, budget: int) -> list[Box]:
@@ -29,10 +31,18 @@ def voxel_cover(points: Array, cell: float, budget: int) -> list[Box]:
             f'a point of the cloud is {np.abs(checked).max():.4g} m away; {FARTHEST * cell:.4g} m '
             'are allowed'
         )
-    first, last = runs_along_x(np.unique(np.floor(checked / cell).astype(np.int64), axis=0))
+    first, last = runs_along_x(_without_doubles(np.floor(checked / cell).astype(np.int64)))
     lower, upper = first * cell, (last + 1) * cell
     slack = 64 * EPS * (np.abs(lower) + np.abs(upper) + cell)  # of p / cell, and of these products
     return of_corners(np.stack([lower - slack, upper + slack], axis=1), budget)
+
+
+def _without_doubles(voxels: IntArray) -> IntArray:
+    """Return each of the voxels (N, 3) once; as one number each they are sorted much faster."""
+    x, y, z = (voxels + HALF).T
+    each = np.unique(z << 2 * BITS | y << BITS | x)
+    mask = (1 << BITS) - 1
+    return np.stack([each & mask, each >> BITS & mask, each >> 2 * BITS], axis=1) - HALF
 
 
 def runs_along_x(voxels: IntArray) -> tuple[IntArray, IntArray]:

@@ -38,6 +38,7 @@ from safe_sysid.ros.messages.qos import STATE
 from safe_sysid.ros.messages.scene_topic import SceneTopic
 from safe_sysid.ros.messages.scene_topics import PointSettings, scene_topics
 from safe_sysid.ros.messages.transforms import Transforms
+from safe_sysid.ros.messages.unread_topic import UnreadTopic
 from safe_sysid.ros.messages.waiting_markers import WaitingMarkers
 from safe_sysid.sets.box import Box
 
@@ -150,7 +151,7 @@ class AvoidedObstacles:
         return all(settled) and not self.awaited and is_complete and are_named
 
     @property
-    def _sources(self) -> list[OtherArms | SceneTopic]:
+    def _sources(self) -> list[OtherArms | SceneTopic | UnreadTopic]:
         """What shows obstacles besides markers."""
         return [self._others, *self._topics]
 

@@ -7,11 +7,13 @@ from sensor_msgs.msg import PointCloud2, PointField
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MessageError, SafeSysidError
+from safe_sysid.input_file import listed
 from safe_sysid.model.collision.shown_scene import Change, Shown
 from safe_sysid.model.collision.voxel_cover import voxel_cover
 from safe_sysid.ros.messages.codec import stamp_of
 
 KEY = 'points'
+LARGEST = 2**31 - 1  # bytes of a point
 NUMBERS = {PointField.FLOAT32: 'f4', PointField.FLOAT64: 'f8'}
 
 
@@ -56,14 +58,14 @@ def _told(msg: PointCloud2) -> Array:
     fields = {field.name: field for field in msg.fields}
     missing = [name for name in 'xyz' if name not in fields]
     if missing:
-        raise MessageError(f'the cloud has no {missing}; its fields are {list(fields)}')
+        raise MessageError(f'the cloud has no {missing}; its fields are {listed(list(fields))}')
     kinds = [fields[name].datatype for name in 'xyz']
     if any(kind not in NUMBERS for kind in kinds):
         raise MessageError(f'x, y, z of the cloud have datatypes {kinds}; 7 and 8 are known')
     order = '>' if msg.is_bigendian else '<'
     rows, columns = int(msg.height), int(msg.width)
     ends = [fields[name].offset + int(NUMBERS[k][1]) for name, k in zip('xyz', kinds, strict=True)]
-    if max(ends) > msg.point_step or columns * msg.point_step > msg.row_step:
+    if max(ends) > min(msg.point_step, LARGEST) or columns * msg.point_step > msg.row_step:
         raise MessageError(
             f'a point of the cloud takes {msg.point_step} bytes and a row {msg.row_step}; its '
             f'fields end at {max(ends)}, and a row has {columns} points'

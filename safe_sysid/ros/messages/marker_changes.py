@@ -30,6 +30,7 @@ from safe_sysid.ros.messages.heard_markers import HeardMarker
 from safe_sysid.sets.box import Box
 
 TURNED = 1024  # cuboids that are remembered
+FOR_EVER = 100_000  # [ns] a lifetime up to which RViz takes for none
 MOST = 200  # boxes of one marker; neighbours among more elements share a box
 ARROW_STRIP = 12  # a type that newer definitions of the message have
 
@@ -47,7 +48,7 @@ def changes_in(markers: Iterable[HeardMarker]) -> list[Change]:
 def _change(marker: HeardMarker) -> Change:
     key = f'{known_as(marker.ns)}/{marker.id}'
     if marker.action == Marker.DELETEALL:
-        return Change('')
+        return Change('', namespace=known_as(marker.ns) if marker.ns else '')
     if marker.action == Marker.DELETE:
         return Change(key)
     if marker.action != Marker.ADD:  # which is MODIFY, too
@@ -65,8 +66,8 @@ def _shown(marker: HeardMarker) -> Shown:
         raise MessageError(f'its type is {marker.type}; {sorted(TYPES)} are known')
     if marker.lifetime < 0:
         raise MessageError(f'its lifetime is {marker.lifetime / 1e9} s; it has to be at least 0')
-    boxes = _boxes(marker)
-    return Shown(boxes, marker.frame, marker.stamp, marker.is_frame_locked, marker.lifetime)
+    boxes, lifetime = _boxes(marker), marker.lifetime if marker.lifetime > FOR_EVER else 0
+    return Shown(boxes, marker.frame, marker.stamp, marker.is_frame_locked, lifetime)
 
 
 def _boxes(marker: HeardMarker) -> tuple[Box, ...]:

@@ -21,6 +21,7 @@ from safe_sysid.model.frame_tree import FrameTree, Transform
 from safe_sysid.model.moving_frames import FrameMotion, MovingFrames, UnnamedMotionError
 from safe_sysid.ros.messages.codec import stamp_of
 from safe_sysid.ros.messages.qos import MOTIONS
+from safe_sysid.ros.messages.unread_topic import UnreadTopic
 
 TOPIC = 'obstacle_motions'
 SECOND = 1e9  # [ns]
@@ -62,15 +63,21 @@ class ObstacleMotions:
         self._moving, self._now, self._told = moving, now, told
         self.trouble = ''  # what was wrong with the last motion, if anything
         self._unnamed: int | None = None  # [ns] when the last motion came that is of no frame
+        self._unread: UnreadTopic | None = None
         try:
             message: Any = importlib.import_module('nav_msgs.msg').Odometry
         except (ImportError, AttributeError):
+            self._unread = UnreadTopic(node, TOPIC, 'nav_msgs')
             return
         node.create_subscription(message, TOPIC, self.hear, MOTIONS)
 
     @property
     def unclear(self) -> str:
         """Why nothing is known to stand, a fault; empty: what is told has names."""
+        if self._unread is not None:
+            self._unread.settle()
+            if self._unread.unclear:
+                return self._unread.unclear
         if self._unnamed is None:
             return ''
         return (

@@ -137,7 +137,7 @@ class PlacedObjects:
         for marker in msg.markers:
             if marker.text == OWN:
                 continue
-            if marker.action == Marker.DELETEALL:
+            if marker.action == Marker.DELETEALL and marker.ns in ('', NAMESPACE):
                 taken += [*self._there, *self._lent]
             elif marker.action == Marker.DELETE and marker.ns == NAMESPACE:
                 taken.append(marker.id)

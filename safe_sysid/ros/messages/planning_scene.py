@@ -34,6 +34,7 @@ ADD, REMOVE, APPEND, MOVE = range(4)
 BOX, SPHERE, CYLINDER, CONE = 1, 2, 3, 4  # of shape_msgs/SolidPrimitive
 OCTOMAP = '<octomap>'  # as MoveIt calls it
 SCENE = '<scene>'  # what is said of no object alone
+HELD = 'held: '  # and its name: what is said of an object that the arm holds
 DIFF = 'the first message is a diff; show the whole scene (is_diff: false) first'
 Boxes = tuple[Box, ...]
 Holds = Callable[[str, str, Boxes], bool]  # whether capsules of a link contain boxes in a frame
@@ -63,6 +64,8 @@ class PlanningSceneReader:
 
     def note_lost(self, count: int) -> None:
         """Messages that never came have changed what nobody knows, until the next whole scene."""
+        if self._gap == DIFF:
+            return
         self._lost += count
         self._gap = (
             f'{self._lost} messages were lost; what they have changed is not known until the '
@@ -97,6 +100,8 @@ class PlanningSceneReader:
     def _object(self, told: Any) -> list[Change]:
         operation, name = _number(told.operation), known_as(told.id)
         if operation == REMOVE:
+            if _is_ours(name):
+                return []
             gone = [name] if name else [*self._known]
             for each in gone:
                 self._forget(each)
@@ -160,7 +165,7 @@ class PlanningSceneReader:
         if not name:
             said = 'an object that is held, or none is any more, has no id; show the whole scene'
             return [Change(SCENE, unclear=said)]
-        held = f'held: {name}'
+        held = f'{HELD}{name}'
         if _number(told.object.operation) == REMOVE:
             said = 'it is not held any more; show where it is, or that it is gone'
             return [Change(held), Change(name, unclear=said)]
@@ -183,9 +188,15 @@ class PlanningSceneReader:
 
 
 def _check_names(told: Any) -> None:
-    """Refuse an object whose name, or that of whose frame, nobody could read."""
+    """Refuse an object with a name of ours, or one, or a frame, that nobody could read."""
+    if _is_ours(told.id):
+        raise MessageError('such names are for what is said of a scene; call it something else')
     if trouble := name_trouble(told.id) or name_trouble(told.header.frame_id):
         raise MessageError(trouble)
+
+
+def _is_ours(name: str) -> bool:
+    return name in (OCTOMAP, SCENE) or name.startswith(HELD)
 
 
 def _room(known: _Object | None) -> int:

@@ -59,8 +59,11 @@ ASKED = _reliable(1000, DurabilityPolicy.VOLATILE)
 # /diagnostics: what the tools that show it expect.
 HEALTH = _reliable(10, DurabilityPolicy.VOLATILE)
 
-# octomap: as its servers publish it.
-OBSTACLES = _reliable(1000, DurabilityPolicy.VOLATILE)
+# octomap: each map replaces the one before, so nobody wants an old one.
+NEWEST_MAP = _reliable(1, DurabilityPolicy.VOLATILE)
+
+# obstacles as our own probes show them.
+SHOWN = _reliable(1000, DurabilityPolicy.VOLATILE)
 
 # obstacles, planning_scene: each message changes some of them, so none may be lost, however many
 # wait. Markers come from elsewhere: from publishers that keep nothing, and from some that keep the

@@ -13,7 +13,8 @@ from safe_sysid.measure.stamp_ages import SECOND, StampAges
 from safe_sysid.model.collision.shown_scene import Change, ShownScene
 from safe_sysid.ros.messages.cloud_changes import KEY
 from safe_sysid.ros.messages.codec import stamp_of
-from safe_sysid.ros.messages.scene_topic import Read, SceneTopic
+from safe_sysid.ros.messages.replacing_topic import ReplacingTopic
+from safe_sysid.ros.messages.scene_topic import Read
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +26,7 @@ class _Astray:
     since: int  # [ns] when the first of those in a row came
 
 
-class SensedTopic(SceneTopic):
+class SensedTopic(ReplacingTopic):
     """What one topic shows; its age counts from the arrival or the stamp, whichever is earlier.
 
     What is not taken may be later, as a clock that was behind catches up. Until then there are no
@@ -101,6 +102,6 @@ class SensedTopic(SceneTopic):
         self._astray = _Astray(changes, stamp, since)
 
     def _accept(self, changes: list[Change], stamp: int) -> None:
-        self._astray, self._since = None, self._ages.since(stamp)
+        self._astray, self._since, self._newest = None, self._ages.since(stamp), stamp
         self._scene.apply(changes, self._now())
         self._on_change()

@@ -108,7 +108,7 @@ class WaitingMarkers:
 
     def _read(self, told: ToldMessage) -> list[HeardMarker]:
         markers = heard_markers(told.data)
-        if any(each.action == Marker.DELETEALL for each in markers):
+        if any(each.action == Marker.DELETEALL and not each.ns for each in markers):
             self._publishers.forgive()
         return markers
 
@@ -119,8 +119,8 @@ def merged(messages: Iterable[Sequence[HeardMarker]]) -> list[HeardMarker]:
     begin: list[HeardMarker] = []
     for marker in (each for message in messages for each in message):
         if marker.action == Marker.DELETEALL:
-            begin = [marker]
-            last.clear()
+            begin = [each for each in begin if marker.ns and each.ns != marker.ns] + [marker]
+            last = {key: each for key, each in last.items() if marker.ns not in ('', key[0])}
             continue
         key = marker.ns, marker.id
         last.pop(key, None)  # the order is that of the markers that count

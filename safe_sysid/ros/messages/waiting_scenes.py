@@ -63,7 +63,10 @@ class WaitingScenes(SceneTopic):
         self._turns.note_done()
 
     def _changes(self, told: ToldMessage) -> list[Change]:
+        is_new = not self._numbers.last(told.publisher)
         lost = self._numbers.note(told) if told.publisher else 0
+        if told.publisher and is_new:  # what it said before was not heard
+            lost = told.number - 1
         if lost:
             self._reader.note_lost(lost)
         return self._reader.changes(deserialize_message(told.data, self._message))

@@ -231,7 +231,8 @@ class PlannerNode(ConfiguredNode):
     def _on_scene(self) -> None:
         """Compare plans with obstacles that changed, at once; stop where they are in the way."""
         self._checks.note_scene(self._avoided.boxes)
-        if self._planning.look(self._avoided, self._newest):
+        now = self._avoided.now() if self._newest else 0  # samples may wait behind what is shown
+        if self._planning.look(self._avoided, now):
             self._health.announce()
         self._avoided.publish()
 

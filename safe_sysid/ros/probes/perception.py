@@ -23,7 +23,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.config import Count, Natural, Positive, Settings
 from safe_sysid.plan.told_search import ToldSearch, told_search
 from safe_sysid.ros.messages.codec import stamp_of
-from safe_sysid.ros.messages.qos import HEALTH, OBSTACLES, PLANS
+from safe_sysid.ros.messages.qos import HEALTH, PLANS, SHOWN
 from safe_sysid.ros.process.configured_node import ConfiguredNode
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
@@ -64,7 +64,7 @@ class PerceptionProbe(ConfiguredNode):
         self._messages = 0
         self._searches: dict[tuple[int, str], ToldSearch] = {}
         self.exit_status: int | None = None
-        self._shows = self.create_publisher(MarkerArray, 'obstacles', OBSTACLES)
+        self._shows = self.create_publisher(MarkerArray, 'obstacles', SHOWN)
         self.create_subscription(JointTrajectory, 'plan', self._on_plan, PLANS)
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, HEALTH)
         self._timer = self.create_timer(1.0 / settings.rate, self._show)

@@ -106,3 +106,8 @@ def test_log_odds_that_are_no_number_count_as_occupied():
     data = struct.pack('<f', -np.nan) + b'\0'
     assert len(occupied_leaves(data, 'OcTree', False)) == 1
     assert len(occupied_leaves(b'', 'OcTree', True)) == 0
+
+
+def test_a_map_that_would_fill_the_memory_is_refused_before_it_is_read():
+    with pytest.raises(BoundError, match='may have 8000000 occupied leaves; there is room for'):
+        octree_cover(b'\xaa' * 2_000_000, 'OcTree', True, 0.1, 200)

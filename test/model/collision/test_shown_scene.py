@@ -190,3 +190,31 @@ def test_names_without_a_place_are_not_remembered_without_end():
         shown.apply([Change(name, cube(frame='nowhere', lifetime=1)) for name in names], i)
     assert len(shown._unplaced) <= 2 * MOST
     assert not shown.is_settled
+
+
+def test_who_shows_all_anew_each_time_has_a_frame_that_stays_unknown_said():
+    shown, _ = scene()
+    for step in range(20):
+        now = step * SECOND // 10
+        shown.apply([Change(''), Change('a/0', cube(frame='nowhere'))], now)
+        assert not shown.is_settled
+        assert (shown.trouble(now) != '') == (step >= 2)
+
+
+def test_all_of_a_namespace_are_taken_away_and_no_others():
+    shown, _ = scene()
+    shown.apply([Change(f'{ns}/0', cube()) for ns in ('a', 'a/b', 'ab', '')], 0)
+    shown.apply([Change('', namespace='a')], 1)
+    assert list(shown.boxes) == ['a/b/0', 'ab/0', '/0']
+    shown.apply([Change('')], 2)
+    assert list(shown.boxes) == []
+
+
+def test_a_place_that_no_box_can_have_leaves_nothing_known():
+    shown, frames = scene()
+    frames.put('base', 'cart', 0, Transform(np.full(3, 1e308), np.array([1.0, 0, 0, 0])), True)
+    frames.put('cart', 'lid', 0, Transform(np.full(3, 1e308), np.array([1.0, 0, 0, 0])), True)
+    shown.apply([Change('a/0', cube(frame='lid'))], 0)
+    assert not shown.is_settled
+    shown.settle(SECOND)
+    assert 'has to be finite numbers' in shown.trouble(SECOND)

@@ -10,7 +10,9 @@ from safe_sysid.model.collision.shown_scene import ShownScene
 from safe_sysid.model.frame_tree import FrameTree
 from safe_sysid.model.placement import Placement
 from safe_sysid.ros.messages.drawings import obstacle_markers
-from safe_sysid.ros.messages.marker_changes import MOST, changes_of
+from safe_sysid.ros.messages.heard_markers import HeardMarker
+from safe_sysid.ros.messages.marker_changes import MOST, changes_in, changes_of
+from safe_sysid.ros.messages.waiting_markers import merged
 from safe_sysid.sets.box import Box
 from safe_sysid.simulate.random_arm import random_rotation
 
@@ -131,11 +133,15 @@ def test_a_mesh_is_inside_its_box(rng, tmp_path):
 def test_the_rules_of_rviz():
     gone = marker(number=1)
     gone.action = Marker.DELETE
-    every = Marker(action=Marker.DELETEALL, ns='other')
+    every = Marker(action=Marker.DELETEALL)
+    others = Marker(action=Marker.DELETEALL, ns='other')
+    all_of_it = Marker(action=Marker.DELETEALL, ns='table')
     first, second = [marker(number=1)], [marker(number=2)]
     assert list(scene_of(first, second).boxes) == ['table/1', 'table/2']
     assert list(scene_of(first, second, [gone]).boxes) == ['table/2']
     assert list(scene_of(first, second, [every]).boxes) == []
+    assert list(scene_of(first, second, [others]).boxes) == ['table/1', 'table/2']
+    assert list(scene_of(first, second, [all_of_it]).boxes) == []
     assert list(scene_of([*first, every, *second]).boxes) == ['table/2']
     modified = scene_of(first, [marker(number=1, scale=[1.0, 1, 1])]).boxes
     assert modified['table/1'].half_sizes[0] > 0.49
@@ -210,3 +216,37 @@ def test_a_marker_of_a_name_that_nobody_can_read_leaves_nothing_known_until_it_i
     assert len(said) < 500
     assert not scene_of([one, other], gone[:1]).is_settled
     assert scene_of([one, other], gone[:1], gone[1:]).is_settled
+
+
+def test_a_lifetime_that_rviz_takes_for_none_lasts():
+    brief = marker()
+    brief.lifetime.nanosec = 100_000
+    scene = scene_of([brief])
+    scene.settle(2 * SECOND)
+    assert len(scene.boxes) == 1
+
+
+def test_messages_that_are_taken_together_lead_to_the_same_scene(rng):
+    """Adding and deleting, of some, of a namespace and of all, in any order."""
+    for _ in range(200):
+        messages, waiting = [], []
+        for _ in range(6):
+            made = [
+                marker(number=int(rng.integers(2)), action=int(action))
+                for action in rng.choice([0, 0, 0, 2, 3, 3], int(rng.integers(1, 4)))
+            ]
+            for each in made:
+                each.ns = str(rng.choice(['', 'table', 'fence']))
+            messages.append(made)
+            waiting.append([HeardMarker.of(each) for each in made])
+        begin = int(rng.integers(6))
+        expected, found = scene_of(*messages), scene_of(*messages[:begin])
+        found.apply(changes_in(merged(waiting[begin:])), 6 * SECOND)
+        assert found.boxes.keys() == expected.boxes.keys()
+
+
+def test_thousands_of_points_that_are_nowhere_are_not_all_said():
+    made = marker(Marker.TRIANGLE_LIST, points=np.full((3000, 3), np.nan))
+    said = scene_of([made]).trouble(0)
+    assert 'shape (3000, 3), 9000 of it not finite' in said
+    assert len(said) < 300

@@ -20,7 +20,7 @@ class Camera:
         self.clock = ArmClock(lambda: WALL + self.elapsed, steady or (lambda: self.elapsed))
         ages = StampAges(self.clock, old=1.0, ahead=0.5, patience=0.2)
         rest = scene, nothing_held, ages, lambda: None
-        (self.topic,) = scene_topics(self.node, self.node, PointSettings(), *rest)
+        self.topic, *_ = scene_topics(self.node, self.node, PointSettings(), *rest)
 
     def sample(self, stamp):
         self.topic.shift(self.clock.note(stamp))

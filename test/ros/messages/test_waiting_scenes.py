@@ -11,7 +11,7 @@ from std_msgs.msg import String
 
 from safe_sysid.ros.messages import waiting_scenes
 from safe_sysid.ros.messages.planning_scene import ADD, PlanningSceneReader
-from safe_sysid.ros.messages.told_messages import listener
+from safe_sysid.ros.messages.told_messages import MessageNumbers, listener
 from safe_sysid.ros.messages.waiting_scenes import WaitingScenes
 
 WHOLE = 'whole'
@@ -95,4 +95,17 @@ def test_where_one_is_lost_nothing_is_known_before_the_next_whole_scene(shown):
     assert not shown.topic.is_settled
     shown.tell(WHOLE, 'again')
     shown.until(lambda: list(shown.topic.boxes) == ['planning_scene: again'])
+    assert (shown.topic.unclear, shown.topic.is_settled) == ('', True)
+
+
+@TOLD
+def test_who_was_not_heard_from_the_first_message_on_has_to_show_the_whole_scene(shown):
+    shown.tell(WHOLE, 'cup')
+    shown.until(lambda: list(shown.topic.boxes) == ['planning_scene: cup'])
+    shown.topic._numbers = MessageNumbers()  # as if somebody else had gone on, unheard
+    shown.tell('plate')
+    shown.until(lambda: 'planning_scene: plate' in shown.topic.boxes)
+    assert '2 messages were lost' in shown.topic.unclear
+    shown.tell(WHOLE)
+    shown.until(lambda: not shown.topic.boxes)
     assert (shown.topic.unclear, shown.topic.is_settled) == ('', True)
