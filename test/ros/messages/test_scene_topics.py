@@ -1,7 +1,6 @@
 """Clouds of points and scenes of MoveIt as boxes that contain them; else nothing is known."""
 
 import re
-import sys
 from types import SimpleNamespace
 
 from geometry_msgs.msg import Point, Pose, Twist, Vector3
@@ -19,7 +18,6 @@ from safe_sysid.model.frame_tree import FrameTree
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.messages import planning_scene as planning_scene_module
 from safe_sysid.ros.messages.cloud_changes import cloud_changes
-from safe_sysid.ros.messages.codec import time_of
 from safe_sysid.ros.messages.obstacle_motions import MotionSettings, ObstacleMotions
 from safe_sysid.ros.messages.octomap_changes import octomap_changes
 from safe_sysid.ros.messages.planning_scene import (
@@ -197,86 +195,6 @@ def test_silence_is_noticed_after_a_step_back_of_the_clock():
     node.now += 1_100_000_000
     points.settle()
     assert not points.is_settled
-
-
-def test_clouds_of_two_cameras_replace_each_other_so_nothing_is_known():
-    node = Node()
-    points = points_of(node)
-    node.hear[POINTS](cloud())
-    node.there.append(b'other')
-    node.hear[POINTS](cloud())
-    assert points.is_settled  # it may be there, and say nothing
-    node.publisher = b'other'
-    node.hear[POINTS](cloud())
-    for node.publisher in (b'other', b'camera'):
-        assert not points.is_settled
-        assert 'several nodes publish on topic obstacle_points' in points.unclear
-        node.hear[POINTS](cloud())
-    node.there.remove(b'other')
-    node.hear[POINTS](cloud())
-    assert (points.is_settled, points.unclear) == (True, '')
-
-
-def test_a_camera_that_begins_anew_is_one_camera():
-    node = Node()
-    points = points_of(node)
-    node.hear[POINTS](cloud())
-    node.there, node.publisher = [b'again'], b'again'
-    node.hear[POINTS](cloud())
-    assert (points.is_settled, points.unclear) == (True, '')
-
-
-def test_a_cloud_that_comes_after_a_newer_one_does_not_count():
-    node = Node()
-    points = points_of(node)
-
-    def show(stamp, points):
-        msg = cloud(points)
-        msg.header.stamp = time_of(stamp)
-        node.hear[POINTS](msg)
-
-    show(NOW, PLACES)
-    show(NOW - 100_000_000, np.zeros((0, 3)))
-    assert len(points.boxes) == 2
-    show(NOW + 100_000_000, np.zeros((0, 3)))
-    assert len(points.boxes) == 0
-
-
-def map_topics(monkeypatch, node, installed):
-    """Topics where messages of octomaps are installed, or are not."""
-    found = SimpleNamespace(Octomap=object)
-    monkeypatch.setitem(sys.modules, 'octomap_msgs', SimpleNamespace(msg=found))
-    monkeypatch.setitem(sys.modules, 'octomap_msgs.msg', found if installed else None)
-    ages = StampAges(ArmClock(lambda: node.now), old=1.0, ahead=0.5, patience=0.2)
-    return scene_topics(node, node, PointSettings(), scene, nothing_held, ages, lambda: None)
-
-
-def test_an_older_map_does_not_replace_a_newer_one(monkeypatch):
-    node = Node()
-    _, octomap, *_ = map_topics(monkeypatch, node, installed=True)
-    occupied, empty = octomap_of(b'\xaa\xaa'), octomap_of(b'')
-    for told, stamp in ((occupied, NOW), (empty, NOW - 400_000_000)):
-        told.header.stamp = time_of(stamp)
-        node.hear['octomap'](told)
-    assert octomap.boxes
-    empty.header.stamp = time_of(NOW + 1)
-    node.hear['octomap'](empty)
-    assert not octomap.boxes
-
-
-@pytest.mark.parametrize('topic', ['octomap', 'planning_scene'])
-def test_what_nobody_can_read_leaves_nothing_known(monkeypatch, topic):
-    node = Node()
-    monkeypatch.setitem(sys.modules, 'moveit_msgs.msg', None)
-    topics = map_topics(monkeypatch, node, installed=False)
-    assert all(each.is_settled for each in topics)
-    node.counted, node.publishers = [topic], 1
-    for each in topics:
-        each._looked = -1.0
-        each.settle()
-    (unread,) = [each for each in topics if not each.is_settled]
-    assert f'somebody publishes on topic {topic}, and' in unread.unclear
-    assert 'is not installed here' in unread.unclear
 
 
 @pytest.mark.parametrize('name', ['<octomap>', '<scene>', 'held: cup'])
