@@ -197,19 +197,6 @@ def test_silence_is_noticed_after_a_step_back_of_the_clock():
     assert not points.is_settled
 
 
-@pytest.mark.parametrize('name', ['<octomap>', '<scene>', 'held: cup'])
-def test_an_object_by_a_name_of_ours_leaves_nothing_known_and_takes_nothing_away(name):
-    first = planning_scene(collision_object('cup', ADD, SOLIDS[:1]), octomap=b'\xaa\xaa')
-    again = planning_scene(collision_object(name, ADD, SOLIDS[:1]), is_diff=True)
-    gone = planning_scene(collision_object(name, REMOVE), is_diff=True)
-    told = told_one_after_the_other(first, gone)
-    assert told.is_settled
-    assert {box.split('#')[0] for box in told.boxes} == {'cup', '<octomap>'}
-    told = told_one_after_the_other(first, again)
-    assert not told.is_settled
-    assert 'such names are for what is said of a scene' in told.trouble(NOW)
-
-
 def pose(x=0.0, y=0.0, z=0.0):
     told = Pose()
     told.position.x, told.position.y, told.position.z = x, y, z

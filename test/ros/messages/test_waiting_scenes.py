@@ -5,12 +5,19 @@ import time
 import pytest
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from ros.messages.test_scene_topics import SOLIDS, collision_object, planning_scene, scene
+from ros.messages.test_scene_topics import (
+    NOW,
+    SOLIDS,
+    collision_object,
+    planning_scene,
+    scene,
+    told_one_after_the_other,
+)
 from ros.messages.test_waiting_markers import TOLD, until
 from std_msgs.msg import String
 
 from safe_sysid.ros.messages import waiting_scenes
-from safe_sysid.ros.messages.planning_scene import ADD, PlanningSceneReader
+from safe_sysid.ros.messages.planning_scene import ADD, REMOVE, PlanningSceneReader
 from safe_sysid.ros.messages.told_messages import MessageNumbers, listener
 from safe_sysid.ros.messages.waiting_scenes import WaitingScenes
 
@@ -109,3 +116,16 @@ def test_who_was_not_heard_from_the_first_message_on_has_to_show_the_whole_scene
     shown.tell(WHOLE)
     shown.until(lambda: not shown.topic.boxes)
     assert (shown.topic.unclear, shown.topic.is_settled) == ('', True)
+
+
+@pytest.mark.parametrize('name', ['<octomap>', '<scene>', 'held: cup'])
+def test_an_object_by_a_name_of_ours_leaves_nothing_known_and_takes_nothing_away(name):
+    first = planning_scene(collision_object('cup', ADD, SOLIDS[:1]), octomap=b'\xaa\xaa')
+    again = planning_scene(collision_object(name, ADD, SOLIDS[:1]), is_diff=True)
+    gone = planning_scene(collision_object(name, REMOVE), is_diff=True)
+    told = told_one_after_the_other(first, gone)
+    assert told.is_settled
+    assert {box.split('#')[0] for box in told.boxes} == {'cup', '<octomap>'}
+    told = told_one_after_the_other(first, again)
+    assert not told.is_settled
+    assert 'such names are for what is said of a scene' in told.trouble(NOW)
