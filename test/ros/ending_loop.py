@@ -42,6 +42,8 @@ SETTINGS = {
     'identifier__identifier__observation__torque_error': [1.0],  # not what is looked at here
     'supervisor__autostart': True,
 }
+# each sample that nobody answers takes seconds, so the guard has to act after a few of them
+SOON = {f'{BRIDGE}__guard__max_age': 0.1}
 
 
 class EndingLoop:

@@ -7,7 +7,7 @@ import os
 import signal
 
 import pytest
-from ros.ending_loop import BRIDGE, ending_loop
+from ros.ending_loop import SOON, ending_loop
 from ros.faulty_loop import ROOMY
 from ros.running_loop import observed, running
 
@@ -58,9 +58,7 @@ def test_a_signal_at_any_moment_brings_the_arm_to_rest(tmp_path, number, moment)
 @pytest.mark.parametrize('node', KILLED)
 def test_the_arm_comes_to_rest_when_a_process_dies_and_nobody_waits_for_another(tmp_path, node):
     """Ctrl-C follows at once, before the dead one is back."""
-    # each sample that nobody answers takes seconds, so the guard has to act after a few of them
-    soon = {f'{BRIDGE}__guard__max_age': 0.1}
-    with ending_loop(tmp_path, '--record', str(tmp_path / 'bag'), **soon) as loop:
+    with ending_loop(tmp_path, '--record', str(tmp_path / 'bag'), **SOON) as loop:
         loop.wait_for_motion(0.8)
         os.kill(loop.pid(node), signal.SIGKILL)
         loop.signal()
@@ -80,7 +78,7 @@ def test_a_run_that_is_killed_leaves_no_process_and_an_arm_at_rest(tmp_path):
 
 @pytest.mark.nightly
 def test_a_fault_under_once_ends_at_rest_with_status_1(tmp_path):
-    with ending_loop(tmp_path, '--once') as loop:
+    with ending_loop(tmp_path, '--once', **SOON) as loop:
         loop.wait_for_motion(0.8)
         os.kill(loop.pid('controller'), signal.SIGKILL)
         loop.expect_rest()

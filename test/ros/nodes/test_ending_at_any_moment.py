@@ -20,7 +20,7 @@ import traceback
 
 import numpy as np
 import pytest
-from ros.ending_loop import NAMESPACE, ending_loop, of_mujoco
+from ros.ending_loop import NAMESPACE, SOON, ending_loop, of_mujoco
 from ros.faulty_loop import ROOMY
 
 from safe_sysid.measure.bag.messages import bag_messages
@@ -62,7 +62,7 @@ def look_at(folder, number):
     driver = of_mujoco(folder, clock=CLOCKS[number // len(ENDS) % len(CLOCKS)])
     bag = folder / 'bag'
     # a successor takes over where a plan ends: no plan would get so old otherwise
-    settings = {'planner__planner__switch': LENGTH}
+    settings = {'planner__planner__switch': LENGTH, **(SOON if end == 'controller' else {})}
     with ending_loop(folder, '--record', str(bag), driver=driver, **settings) as loop:
         try:
             loop.wait_for_motion(moment)
