@@ -214,10 +214,16 @@ def capsule_clearance(
     one = point_at(points.center, t, first), point_at(points.center, t, first + half)
     other = point_at(points.center, t, second), point_at(points.center, t, second + half)
     distance, normal, s, u = segment_distance(one, other)
-    rho = max(points.rho[t, first], points.rho[t, first + half])
-    rho += max(points.rho[t, second], points.rho[t, second + half])
+    rho = _larger(points.rho[t, first], points.rho[t, first + half])
+    rho += _larger(points.rho[t, second], points.rho[t, second + half])
     less = shapes.capsule_radius[first] + shapes.capsule_radius[second] + rho
     return distance - less - 8.0 * EPS * less, normal, s, u
+
+
+@inline_jit
+def _larger(a: float, b: float) -> float:
+    """Return the larger one, or the one that is no number."""
+    return a if a > b or np.isnan(a) else b
 
 
 @inline_jit

@@ -89,7 +89,7 @@ def forward_occupancy(model: RobotModel, desired: JointReach, errors: ErrorSet) 
     balls = error_balls(lever, errors, center, half_widths)
     ends = slice(0, len(joint))
     boxes = center[:, ends].copy(), half_widths[:, ends].copy()
-    return Occupancy(desired.monomials, rows[:, ends], boxes, balls)
+    return Occupancy(desired.monomials, rows[:, ends].copy(), boxes, balls)
 
 
 def without_error(n: int) -> TrackingError:

@@ -75,7 +75,7 @@ class Horizon:
     @property
     def time(self) -> Interval:
         """Time steps, which cover [0, duration] without gaps; (T,) [s] since the start."""
-        return _time_steps(self.curve.duration, self.intervals)[0]
+        return _time_steps(float(self.curve.duration), self.intervals)[0]
 
     @cached_property
     def monomials(self) -> Monomials:
@@ -161,7 +161,7 @@ def joint_reach(model: RobotModel, horizon: Horizon, error: TrackingError) -> Jo
         (K_r * error.position).upper,
         (K_r * error.velocity).upper,
     )
-    _, s = _time_steps(horizon.curve.duration, horizon.intervals)
+    _, s = _time_steps(float(horizon.curve.duration), horizon.intervals)
     curve, slope = _coefficients(horizon)
     count = horizon.monomials.count
     rows = np.full((len(KINDS), horizon.intervals, model.n, count + 1), np.nan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -95,6 +95,9 @@ class Problem:
 
         Of an arm that is seen late a little more, as the proof that V <= V_M wants (`invariance`).
         """
-        if self.sampling is None:
-            return self.gains
-        return replace(self.gains, V_M=self.gains.V_M * (1.0 + 1e-9))
+        return self.gains if self.sampling is None else _a_little_more(self.gains)
+
+
+@lru_cache(maxsize=8)  # what is kept of gains is kept of these, too
+def _a_little_more(gains: Gains) -> Gains:
+    return replace(gains, V_M=gains.V_M * (1.0 + 1e-9))

@@ -77,7 +77,7 @@ class Monomials:
     def gradients(self, k: Array) -> Array:
         """Return derivatives of all monomials at k; (variables,) -> (M, variables)."""
         out = np.zeros(self.exponents.shape)
-        _gradients(self.exponents, np.asarray(k, dtype=np.float64), out)
+        _gradients(self.exponents, np.array(k, dtype=np.float64), out)
         return out
 
 

@@ -27,12 +27,18 @@ from safe_sysid.reach.clearance import (
     whole_range,
 )
 from safe_sysid.reach.error_balls import ErrorSet
-from safe_sysid.reach.forward_occupancy import ball_radius, forward_occupancy, without_error
+from safe_sysid.reach.forward_occupancy import (
+    Occupancy,
+    ball_radius,
+    forward_occupancy,
+    without_error,
+)
 from safe_sysid.reach.joint_reach import Horizon, joint_reach
 from safe_sysid.reach.nearest_obstacle import EnclosedArm
 from safe_sysid.reach.one_way_clearance import undecided_one_way
 from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.sets.box import Box
+from safe_sysid.sets.monomials import monomials
 
 MIXTURES = np.linspace(0.0, 1.0, 21)
 
@@ -344,3 +350,48 @@ def test_clearance_of_two_known_points():
     values, jacobian = clearances(points, shapes, cube.packed, rows)
     assert values == pytest.approx([0.5 - 0.1 - 0.05])
     assert jacobian == pytest.approx(np.array([[-2.0]]))
+
+
+@pytest.mark.parametrize('end', range(4))
+def test_capsules_of_which_an_end_is_known_to_nobody_are_not_apart(end):
+    centers = np.array([[[0.0, 0, 0], [0.0, 0, 5], [1.0, 0, 0], [1.0, 0, 5]]])
+    shapes = Shapes(np.full(2, 0.1), np.array([[0, 1]]), *np.zeros((3, 0)))
+    shapes = shapes._replace(sphere_capsule=np.zeros(0, int))
+    rho = np.zeros((1, 4))
+    points = Points(centers, rho, np.zeros((1, 4, 3, 1)))
+    rows = clearance_rows(points, shapes, NO_OBSTACLES.packed)
+    assert clearances(points, shapes, NO_OBSTACLES.packed, rows)[0] == pytest.approx([4.8])
+    rho[0, end] = np.nan
+    assert np.isnan(clearances(points, shapes, NO_OBSTACLES.packed, rows)[0]).all()
+
+
+def test_a_row_that_sliding_along_a_tilted_wall_may_touch_is_left_in():
+    """A rotation that was given in nine digits is one to within them, which the way counts."""
+    tilt = 5e-8
+    rotation = np.array([[1.0, -tilt, 0.0], [tilt, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    rotation[0, 0] -= 2e-10
+    wall = Obstacles.of(
+        {'wall': Box(np.array([0.0, -1.0, 0.0]), np.array([5.0, 0.5, 5.0]), rotation)}
+    )
+    table = monomials(1, 1)
+    for gap in np.linspace(0.0, 4e-7, 81):
+        rows = np.zeros((1, 2, 3, 3))
+        rows[0, :, 1, 0] = 0.1 + gap - 0.5
+        rows[0, :, 0, 1] = 3.9
+        occupancy = Occupancy(table, rows, (rows[..., 0], 3.9 + rows[..., 0]), np.zeros((1, 2)))
+        shapes = Shapes(
+            np.full(1, 0.1),
+            np.zeros((0, 2), int),
+            np.zeros(1, int),
+            np.full(1, 0.5),
+            np.full(1, 0.1),
+        )
+        points = Points(rows[..., 0].copy(), occupancy.rho, np.zeros((1, 2, 3, 0)))
+        every = clearance_rows(points, shapes, wall.packed)
+        kept = undecided_one_way(occupancy, shapes, wall.packed, every)
+        for x in (-1.0, 1.0):
+            at = np.array([x])
+            polynomials = table.values(at), table.gradients(at)
+            there = points_at(occupancy, occupancy.rho, every, polynomials)
+            value = clearances(there, shapes, wall.packed, every)[0][0]
+            assert len(kept.obstacle) or value > 0.0

@@ -183,7 +183,8 @@ class PlannerNode(ConfiguredNode):
         """Say at once that plans can be made: others wait for it."""
         if refusal:
             self._refuse(refusal)
-        self._health.announce()
+        else:
+            self._health.announce()
 
     def _refuse(self, reason: str) -> None:
         """Leave, as from where the arm is no plan is possible; nothing has moved yet."""
