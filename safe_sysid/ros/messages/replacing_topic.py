@@ -7,37 +7,20 @@ is known then. Distributions before Kilted do not tell of whom a message is; the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from rclpy.node import Node
-from rclpy.qos import QoSProfile
-
 from safe_sysid.measure.sample_order import JUMP
-from safe_sysid.model.collision.shown_scene import ShownScene
 from safe_sysid.ros.messages.codec import stamp_of
-from safe_sysid.ros.messages.scene_topic import Read, SceneTopic
+from safe_sysid.ros.messages.scene_topic import SceneTopic
 
 
 class ReplacingTopic(SceneTopic):
     """What the newest message of a topic shows; messages have a header."""
 
-    def __init__(
-        self,
-        node: Node,
-        topic: str,
-        listens: tuple[Any, tuple[QoSProfile, ...]],
-        scene: ShownScene,
-        read: Read,
-        now: Callable[[], int],
-        on_change: Callable[[], None],
-    ) -> None:
-        super().__init__(node, topic, (listens[0], ()), scene, read, now, on_change)
-        self._newest = 0  # [ns] stamp of what is taken; 0: none, or nobody said
-        self._publisher = b''  # of the message before; empty: nobody tells
-        self._are_several = False  # who publish
-        for profile in listens[1]:
-            node.create_subscription(listens[0], topic, self._come, profile)
+    _newest = 0  # [ns] stamp of what is taken; 0: none, or nobody said
+    _publisher = _taken = b''  # of the message before, and of what is shown; empty: nobody tells
+    _are_several = False  # who publish
 
     @property
     def is_settled(self) -> bool:
@@ -54,12 +37,21 @@ class ReplacingTopic(SceneTopic):
             )
         return super().unclear
 
+    def settle(self) -> None:
+        """Notice that the others have gone, where who is left has shown what counts."""
+        if self._are_several:
+            self._are_several = self._there != {self._taken}
+        super().settle()
+
     def _come(self, msg: Any, info: Mapping[str, Any]) -> None:
         """Take a message, and note of whom it is."""
-        self._note((info.get('publisher_gid') or {}).get('data', b''))
+        publisher = bytes((info.get('publisher_gid') or {}).get('data', b''))
+        self._note(publisher)
         stamp = stamp_of(msg.header.stamp)
-        if not (stamp and 0 < self._newest - stamp <= JUMP):  # else something newer is taken
-            self._hear(msg)
+        if stamp and 0 < self._newest - stamp <= JUMP and publisher == self._taken:
+            return  # something newer of it is shown
+        self._taken = publisher
+        self._hear(msg)
 
     def _hear(self, msg: Any) -> None:
         self._newest = stamp_of(msg.header.stamp)
@@ -69,7 +61,12 @@ class ReplacingTopic(SceneTopic):
         """Look whether the publisher of the message before is still there beside this one."""
         before, self._publisher = self._publisher, publisher
         if before and (self._are_several or publisher != before):
-            name = self._node.resolve_topic_name(self._topic)
-            found = self._node.get_publishers_info_by_topic(name)
-            there = {bytes(each.endpoint_gid) for each in found}
+            there = self._there
             self._are_several = len(there) > 1 and (self._are_several or before in there)
+
+    @property
+    def _there(self) -> set[bytes]:
+        """Who publishes."""
+        name = self._node.resolve_topic_name(self._topic)
+        found = self._node.get_publishers_info_by_topic(name)
+        return {bytes(each.endpoint_gid) for each in found}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rclpy.node import Node
@@ -31,7 +31,7 @@ class SceneTopic:
         self._read, self._now, self._on_change = read, now, on_change
         self._heard: int | None = None  # [ns] when the last message came
         for profile in listens[1]:
-            node.create_subscription(listens[0], topic, self._hear, profile)
+            node.create_subscription(listens[0], topic, self._come, profile)
 
     @property
     def boxes(self) -> dict[str, Box]:
@@ -71,6 +71,11 @@ class SceneTopic:
 
     def fetch(self) -> None:
         """Take what waits, where messages are not heard one by one."""
+
+    def _come(self, msg: Any, info: Mapping[str, Any]) -> None:
+        """Take a message; who has published it is in what the middleware says of it."""
+        del info
+        self._hear(msg)
 
     def _hear(self, msg: Any) -> None:
         self._take(self._read(msg))

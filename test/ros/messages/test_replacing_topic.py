@@ -1,10 +1,13 @@
 """Clouds and maps replace each other: of one node, in order, and where they can be read."""
 
 import sys
+import time
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node as RosNode
 from ros.messages.test_scene_topics import (
     NOW,
     PLACES,
@@ -15,6 +18,8 @@ from ros.messages.test_scene_topics import (
     points_of,
     scene,
 )
+from ros.messages.test_waiting_markers import TOLD, until
+from sensor_msgs.msg import PointCloud2
 
 from safe_sysid.measure.arm_clock import ArmClock
 from safe_sysid.measure.stamp_ages import StampAges
@@ -37,6 +42,23 @@ def test_clouds_of_two_cameras_replace_each_other_so_nothing_is_known():
         node.hear[POINTS](cloud())
     node.there.remove(b'other')
     node.hear[POINTS](cloud())
+    assert (points.is_settled, points.unclear) == (True, '')
+
+
+def test_who_shows_once_and_was_started_again_is_one_once_the_middleware_knows():
+    """A server of maps says nothing more; the one that died is forgotten later."""
+    node = Node()
+    points = points_of(node)
+    node.hear[POINTS](cloud())
+    node.there, node.publisher = [b'camera', b'again'], b'again'
+    node.hear[POINTS](cloud())
+    points.settle()
+    assert not points.is_settled
+    node.there = [b'camera']  # who has not shown what is shown now
+    points.settle()
+    assert not points.is_settled
+    node.there = [b'again']
+    points.settle()
     assert (points.is_settled, points.unclear) == (True, '')
 
 
@@ -63,6 +85,23 @@ def test_a_cloud_that_comes_after_a_newer_one_does_not_count():
     assert len(points.boxes) == 2
     show(NOW + 100_000_000, np.zeros((0, 3)))
     assert len(points.boxes) == 0
+
+
+def test_another_camera_with_a_slower_clock_counts_once_the_first_has_gone():
+    node = Node()
+    points = points_of(node)
+    for stamp, shown, node.publisher in (
+        (NOW, PLACES, b'camera'),
+        (NOW - 1, PLACES[:0], b'other'),
+    ):
+        node.there = [b'camera', b'other']
+        msg = cloud(shown)
+        msg.header.stamp = time_of(stamp)
+        node.hear[POINTS](msg)
+    assert not points.is_settled
+    node.there = [b'other']
+    points.settle()
+    assert (points.is_settled, len(points.boxes)) == (True, 0)
 
 
 def map_topics(monkeypatch, node, installed):
@@ -100,3 +139,34 @@ def test_what_nobody_can_read_leaves_nothing_known(monkeypatch, topic):
     (unread,) = [each for each in topics if not each.is_settled]
     assert f'somebody publishes on topic {topic}, and' in unread.unclear
     assert 'is not installed here' in unread.unclear
+
+
+@TOLD
+def test_two_who_publish_over_the_middleware_are_noticed_and_one_who_is_left_counts(context):
+    planner, camera, other = (RosNode(name, context=context) for name in ('p', 'camera', 'other'))
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(planner)
+    try:
+        ages = StampAges(ArmClock(time.time_ns), old=1.0, ahead=0.5, patience=0.2)
+        rest = scene, nothing_held, ages, lambda: None
+        points, *_ = scene_topics(planner, planner, PointSettings(), *rest)
+        shows = [each.create_publisher(PointCloud2, POINTS, 10) for each in (camera, other)]
+
+        def shown(count, happens):
+            def look():
+                for each in shows[:count]:
+                    each.publish(cloud())
+                executor.spin_once(timeout_sec=0.05)
+                points.settle()
+                return happens()
+
+            until(look)
+
+        shown(1, lambda: len(points.boxes) == 2 and points.is_settled)
+        shown(2, lambda: 'several nodes publish' in points.unclear)
+        other.destroy_publisher(shows.pop())
+        shown(1, lambda: points.is_settled)
+    finally:
+        executor.shutdown()
+        for each in (planner, camera, other):
+            each.destroy_node()
