@@ -9,6 +9,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from safe_sysid.model.collision.shown_scene import Change, ShownScene
+from safe_sysid.ros.process.distributions import WithMessageInfo
 from safe_sysid.sets.box import Box
 
 Read = Callable[[Any], list[Change]]
@@ -31,7 +32,7 @@ class SceneTopic:
         self._read, self._now, self._on_change = read, now, on_change
         self._heard: int | None = None  # [ns] when the last message came
         for profile in listens[1]:
-            node.create_subscription(listens[0], topic, self._come, profile)
+            node.create_subscription(listens[0], topic, WithMessageInfo(self._come), profile)
 
     @property
     def boxes(self) -> dict[str, Box]:

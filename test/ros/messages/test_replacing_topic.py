@@ -25,6 +25,7 @@ from safe_sysid.measure.arm_clock import ArmClock
 from safe_sysid.measure.stamp_ages import StampAges
 from safe_sysid.ros.messages.codec import time_of
 from safe_sysid.ros.messages.scene_topics import POINTS, PointSettings, scene_topics
+from safe_sysid.ros.process.distributions import single_threaded_executor
 
 
 def test_clouds_of_two_cameras_replace_each_other_so_nothing_is_known():
@@ -142,9 +143,12 @@ def test_what_nobody_can_read_leaves_nothing_known(monkeypatch, topic):
 
 
 @TOLD
-def test_two_who_publish_over_the_middleware_are_noticed_and_one_who_is_left_counts(context):
+@pytest.mark.parametrize('executors', [single_threaded_executor, SingleThreadedExecutor])
+def test_two_who_publish_over_the_middleware_are_noticed_and_one_who_is_left_counts(
+    context, executors
+):
     planner, camera, other = (RosNode(name, context=context) for name in ('p', 'camera', 'other'))
-    executor = SingleThreadedExecutor(context=context)
+    executor = executors(context=context)
     executor.add_node(planner)
     try:
         ages = StampAges(ArmClock(time.time_ns), old=1.0, ahead=0.5, patience=0.2)
