@@ -8,7 +8,9 @@ ends, and if there is none again, the search begins anew from there.
 
 The first plan stands still where the arm is, so that there is time for the first that moves. So
 does the one that follows when an arm at rest may hold more than its plan was certified for. Both
-begin only where the arm is slow enough for V <= V_M (`track/takeover.py`).
+begin only where the arm is slow enough for V <= V_M (`track/takeover.py`). An arm that rests at
+the end of a plan of another planner stands still there, if that is certified: it is measured a
+tracking error beside it, and would be off by another one from there.
 
 Of an arm that is seen late, a plan is in force from one age before its start on, for the torque of
 a sample acts that much later; and whether V <= V_M only who observes r can see, the controller.
@@ -157,6 +159,7 @@ class RecedingHorizonPlanner:
         self._own_cost = own_cost or objective_of(self._settings.own_cost, problem.model)
         self._cancelled = cancelled
         self.rests: tuple[Array, ...] = ()  # where the arm does, and did before it left something
+        self.rests_on: Plan | None = None  # of another planner; the arm follows it, at its end
         self._plan: Plan | None = None
         self._successor: Plan | None = None
         self._next_horizon = -np.inf  # [s]
@@ -287,31 +290,52 @@ class RecedingHorizonPlanner:
         """Stand still where the arm is, and look for a first plan that moves."""
         settings, begin = self._settings, time.monotonic()
         self._next_horizon = now + settings.wait
-        finding, plan = self._standing(measurement, estimate, now)
+        finding, plan = self._standing_on(estimate, now)
+        if plan is None:
+            finding, plan = self._standing(measurement, estimate, now)
         if plan is None:
             return finding
         self._plan, self._is_stale = plan, False
         spent = (time.monotonic() - begin) / settings.pace
         return self._find_successor(self._plan, estimate, now + spent, self._next_horizon)
 
+    def _standing_on(
+        self, estimate: ParameterEstimate, now: float
+    ) -> tuple[SearchFinding, Plan | None]:
+        """Return a plan that stands still at the end of the one that the arm rests on, once."""
+        before, self.rests_on = self.rests_on, None
+        if before is None or now < before.end_time or not _covers(before, estimate):
+            return SearchFinding(SearchOutcome.NOTHING_DUE), None
+        self.rests = self._problem.rests_at(before.end_position, self.rests)
+        return self._still(before.end_position, estimate, now, before)
+
     def _standing(
         self, measurement: JointMeasurement, estimate: ParameterEstimate, now: float
     ) -> tuple[SearchFinding, Plan | None]:
         """Return a plan that stands still where the arm is, or why none is certified."""
         self.rests = self._problem.rests_at(measurement.position, self.rests)
-        try:
-            curve = replace(self._at_rest(measurement.position), duration=self._settings.stands)
-            problem = self._from(self._problem_of(curve, estimate), now)
-        except SafeSysidError as error:
-            return SearchFinding(SearchOutcome.UNUSABLE, trouble=str(error)), None
-        finding = stand_still(problem, self._budget(self._settings.budget), self._settings.search)
-        if finding.certificate is None:
+        finding, plan = self._still(measurement.position, estimate, now, None)
+        if plan is None:
             return finding, None
-        plan = self._plan_of(finding.certificate, now)
         refusal = self._arm.refusal_to_begin(plan, now, measurement, estimate.bounds)
         if refusal:
             return SearchFinding(SearchOutcome.UNSTEADY, trouble=refusal), None
         return finding, plan
+
+    def _still(
+        self, position: Array, estimate: ParameterEstimate, now: float, before: Plan | None
+    ) -> tuple[SearchFinding, Plan | None]:
+        """Return a plan that stands still at a position, going on from one that ended there."""
+        try:
+            curve = replace(self._at_rest(position), duration=self._settings.stands)
+            problem = self._problem_of(curve, estimate)
+            problem = problem if before is None else _going_on(problem, before, now)
+            problem = self._from(problem, now)
+        except SafeSysidError as error:
+            return SearchFinding(SearchOutcome.UNUSABLE, trouble=str(error)), None
+        finding = stand_still(problem, self._budget(self._settings.budget), self._settings.search)
+        found = finding.certificate
+        return finding, None if found is None else self._plan_of(found, now)
 
     def _refusal(
         self,

@@ -2,7 +2,8 @@
 
 It begins again where it is told to, for another mission, after a jump of the clock or among other
 obstacles, and where the arm does not follow what it takes for the plan in force. It always begins
-with an arm at rest.
+with an arm at rest: for another mission at the end of the plan that the arm rests on, as long as
+it goes by that plan, else where it was measured.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from safe_sysid.plan.purpose import Purpose
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
 from safe_sysid.plan.result import PlanResult, SearchOutcome
 from safe_sysid.reach.problem import Problem
+from safe_sysid.trajectory.plan import Plan
 
 LATE = 0.5  # [s] after the start of a plan up to which this may notice that it was taken over
 PATIENCE = 0.5  # [s] until whoever follows plans has said that it follows one
@@ -44,6 +46,7 @@ class RestartingPlanner:
         self._agreement = Agreement(patience)
         self._followed: Followed | None = None
         self._rests: tuple[Array, ...] = ()  # of the planner before
+        self._left: Plan | None = None  # by the planner before, in force
         self._cancelled = Event()
         self.clock = Clock(0)  # until the warm-up
         self.is_warm = False
@@ -101,12 +104,17 @@ class RestartingPlanner:
         """Go on with a new planner, once the arm is at rest."""
         if self._planner is not None:
             self._rests = self._planner.rests
-        self._planner = None
+        self._planner = self._left = None
 
     def forget(self) -> None:
         """Begin again, and what was found before counts no more."""
+        left = self._left if self.result is None else self.result.plan
         self.begin_again()
-        self.result = None
+        self._left, self.result = left, None
+
+    def doubt(self) -> None:
+        """Go by what is measured the next time: the arm may not rest where its plan ended."""
+        self._left = None
 
     def step(
         self,
@@ -124,6 +132,8 @@ class RestartingPlanner:
                 return None  # the arm is still in motion
             self._planner = self._new_planner(mission)
             self._planner.rests = self._rests
+            self._planner.rests_on = self._left if self._follows(self._left) else None
+            self._left = None
         result = self._planner.step(measurement, estimate)
         if result is self.result:
             return None
@@ -134,10 +144,13 @@ class RestartingPlanner:
     def follows_result(self) -> bool:
         """Whether the arm is known to follow the plan of the last result, if it has one."""
         plan = None if self.result is None else self.result.plan
-        if plan is None:
-            return True
-        followed = self._followed
-        return followed is not None and followed.start == self.clock.stamp(plan.start_time)
+        return plan is None or self._follows(plan)
+
+    def _follows(self, plan: Plan | None) -> bool:
+        """Whether the arm is known to follow a plan."""
+        if plan is None or self._followed is None:
+            return False
+        return self._followed.start == self.clock.stamp(plan.start_time)
 
     def has_ended(self, stamp: int) -> bool:
         """Whether a plan is followed that is over at a stamp [ns]."""

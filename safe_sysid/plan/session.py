@@ -10,6 +10,9 @@ from safe_sysid.plan.purpose import Purpose
 from safe_sysid.plan.restarting import RestartingPlanner
 from safe_sysid.plan.result import PlanResult, SearchOutcome, failed_in_a_row
 from safe_sysid.plan.told_search import SENTENCE, ToldSearch
+from safe_sysid.track.supervisor import Mode
+
+UNSURE = ('', Mode.FAULT.value)  # modes after which an arm may be anywhere
 
 
 class PlanningSession:
@@ -27,6 +30,8 @@ class PlanningSession:
         """Go on in a mode; what was found in another one counts no more."""
         if mode != self.mode:
             self._planner.forget()
+            if mode in UNSURE:
+                self._planner.doubt()
             self._failures = self._standing = 0
         self.mode = mode
 

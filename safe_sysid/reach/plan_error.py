@@ -6,6 +6,9 @@ guessed for all steps of time. Over q = q_d - e, e in E(P'), the mass matrix is 
 the interior of E(P') proves the guess. Let t be the first time at which e leaves that interior.
 Until then H + diag(Ia) is as bounded, r in E(Q), and e in E(P) also at t: a contradiction.
 
+Of bodies that are not known well it is tried at the start of the plan what they had best count as
+(`inertia_floors`); every way is a bound.
+
 Assumed: V <= V_M (as the controller promises, for which `robust_law` is the proof), bodies that
 can exist, and that e is in E(`error_at_start`) at the start of the plan. Where the arm begins anew
 nothing is known of e but (K_r e)' (H(q_d) + diag(Ia)) (K_r e) <= 2 V_M for the desired position
@@ -23,19 +26,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from safe_sysid.arrays import AnyArray, Array, IntArray
+from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.congruent_inertia import BodyParameters, Ellipsoids
 from safe_sysid.reach.error_balls import ErrorSet, error_set
 from safe_sysid.reach.error_tube import ErrorTube, position_shapes, rest_shape
-from safe_sysid.reach.joint_inertia import energy_gaps, joint_inertia
+from safe_sysid.reach.inertia_floors import have_to_exist, inertia_floors
+from safe_sysid.reach.joint_inertia import joint_inertia
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.motion_transport import kernel_joints
 from safe_sysid.reach.nominal_inertia import missing_inertia
 from safe_sysid.reach.plan_inertia import (
     ArmInertia,
-    body_parameters,
     congruence,
     inverse_factors,
     largest_gap,
@@ -47,7 +50,7 @@ from safe_sysid.sets.ellipsoids import contains, factor, sum_of, upper_factor
 from safe_sysid.sets.interval import EPS, Interval
 from safe_sysid.sets.monomials import LARGEST_COUNT
 from safe_sysid.track.gains import Gains
-from safe_sysid.trajectory.bezier import BASIS, END_BASIS, unit_time
+from safe_sysid.trajectory.bezier import BASIS, END_BASIS, Bezier, unit_time
 
 STEPS = 32  # of time, in which the inertia is bounded
 WORTH = 0.5  # of the inertia that joints feel; a bound for all poses that is above is good enough
@@ -56,8 +59,6 @@ WIDER = 1.03  # times what was found, for the next guess
 ROUNDS = 8
 LARGEST_GAP = 0.9  # above which nothing is hoped for
 DEGREES = (2, 3)
-LOOSE = 0.3  # share of its mass; bodies that are known less well count for nothing
-LARGEST_ENERGY_GAP = 4.0  # share of its energy, the same; up to here others make up for it
 UP = 1.0 + 1e-12  # of sums of positive terms, a few deep
 
 
@@ -65,18 +66,13 @@ def plan_error(problem: Problem) -> TrackingError:
     """Tracking error under the plan in the middle of a horizon, for theta in its bounds."""
     model, estimate, gains = problem.model, problem.bounds, problem.promised
     check_joints(model, estimate, gains)
-    inertia = joint_inertia(model, estimate.bounds)
-    is_looked_at = False
-    for bodies in floors_of(model, estimate.bounds):
-        X = _factors(model, bodies, problem.horizon.curve.q0[None])
-        if X is None:
-            continue
-        if model.n > LARGEST_COUNT or np.all(inertia >= WORTH * _felt(X[0])):
-            break
-        is_looked_at, tube = True, _tube_of(problem, bodies)
+    start = _Start.of(problem)
+    floors = _floors(model, estimate.bounds, gains, start)
+    for bodies in floors:
+        tube = _tube(bodies, model, gains, problem.horizon, problem.error_at_start)
         if tube is not None:
-            return TrackingError.of_tube(gains.K_r, tube, _for_all_poses(gains.V_M, inertia))
-    if not is_looked_at:
+            return _error_of(tube, model, estimate.bounds, gains)
+    if not floors:
         return _error_in_all_poses(model, estimate.bounds, gains)
     try:
         return _error_in_all_poses(model, estimate.bounds, gains)
@@ -93,28 +89,66 @@ def _error_in_all_poses(model: RobotModel, theta: Interval, gains: Gains) -> Tra
     return bounded_by_inertia(model, gains, joint_inertia(model, theta))
 
 
+class _Start(NamedTuple):
+    """Where plans begin, and with which error."""
+
+    position: tuple[float, ...]
+    error: tuple[float, ...] | None  # shape of an ellipsoid, row by row
+
+    @staticmethod
+    def of(problem: Problem) -> _Start:
+        """Of the plans of a problem."""
+        shape = problem.error_at_start
+        return _Start(
+            tuple(problem.horizon.curve.q0.tolist()),
+            None if shape is None else tuple(shape.ravel().tolist()),
+        )
+
+    @property
+    def shape(self) -> Array | None:
+        """Shape of the error, (n, n)."""
+        if self.error is None:
+            return None
+        return np.array(self.error).reshape(len(self.position), -1)
+
+
 @lru_cache(maxsize=8)  # as above
-def floors_of(model: RobotModel, theta: Interval) -> tuple[BodyParameters, ...]:
-    """Return bodies without those of which little is known, in one or two ways.
+def _floors(
+    model: RobotModel, theta: Interval, gains: Gains, start: _Start
+) -> tuple[BodyParameters, ...]:
+    """Bodies to bound the inertia by along plans from a start, those first that do it best there.
 
-    A body that can exist has no negative energy, so that H is not below what the others make it.
-    Its box around a middle would, as it is, contain bodies that cannot. Once the mass of a payload
-    is known and its moments are not yet, that may be more of them than the others make up for, so
-    it is left out the second time.
+    None where the bound for all poses is good enough.
     """
-    bodies = body_parameters(model, theta)
-    is_felt = bodies.radius[:, 0] <= LOOSE * bodies.middle[:, 0]
-    is_known = is_felt & (energy_gaps(model, theta) <= LARGEST_ENERGY_GAP)
-    if np.array_equal(is_felt, is_known):
-        return (_only(bodies, is_felt),)
-    return _only(bodies, is_felt), _only(bodies, is_known)
+    floors, q0 = inertia_floors(model, theta), np.array(start.position)[None]
+    inertia = joint_inertia(model, theta)
+    each = (_factors(model, floors.of(way), q0) for way in (floors.most, floors.plain))
+    X = next((factors for factors in each if factors is not None), None)
+    if model.n > LARGEST_COUNT or X is None or np.all(inertia >= WORTH * _felt(X[0])):
+        return ()
+
+    def size(bodies: BodyParameters) -> float:
+        return _size_at_rest(bodies, model, theta, gains, start)
+
+    return floors.of(floors.closest(size)), floors.of(floors.plain)
 
 
-def _only(bodies: BodyParameters, some: AnyArray) -> BodyParameters:
-    return bodies._replace(
-        middle=np.where(some[:, None], bodies.middle, 0.0),
-        radius=np.where(some[:, None], bodies.radius, 0.0),
-    )
+def _size_at_rest(
+    bodies: BodyParameters, model: RobotModel, theta: Interval, gains: Gains, start: _Start
+) -> float:
+    """How large the error of an arm at rest is: the sum of the logarithms over its joints."""
+    still = np.zeros(model.n)
+    standing = Horizon(Bezier(np.array(start.position), still, still, 1.0), still, still, 1)
+    tube = _tube(bodies, model, gains, standing, start.shape)
+    if tube is None:
+        return np.inf
+    return float(np.log(_error_of(tube, model, theta, gains).position).sum())
+
+
+def _error_of(tube: ErrorTube, model: RobotModel, theta: Interval, gains: Gains) -> TrackingError:
+    """Tracking error in a tube; that for all poses counts where it is smaller."""
+    r_max = _for_all_poses(gains.V_M, joint_inertia(model, theta))
+    return TrackingError.of_tube(gains.K_r, tube, r_max)
 
 
 def errors_of(problem: Problem, error: TrackingError) -> ErrorSet:
@@ -138,30 +172,35 @@ def nominal_inverse(problem: Problem, error: TrackingError) -> Array | None:
 
     r of energy V_M is in E(Q) for every theta in its bounds, so (H + diag(Ia))^-1 is at most
     Q / (2 V_M); M is one of these matrices, as theta_0 is within the bounds, if those of its
-    bodies that `floors_of` leaves out can exist. Else None, as without a tube.
+    bodies can exist that `inertia_floors` takes for less than their bounds. Else None, as without
+    a tube.
     """
     estimate, n = problem.bounds, problem.model.n
     if error.tube is None:
         return None
-    least = floors_of(problem.model, estimate.bounds)[-1]
-    left_out = ~least.middle.any(axis=1)
-    if np.any(missing_inertia(estimate.theta[: 10 * n].reshape(n, 10)[left_out]) > 0.0):
+    some = have_to_exist(inertia_floors(problem.model, estimate.bounds))
+    if np.any(missing_inertia(estimate.theta[: 10 * n].reshape(n, 10)[some]) > 0.0):
         return None
     L = error.tube.r
     Q, size = L @ np.swapaxes(L, 1, 2), np.abs(L) @ np.swapaxes(np.abs(L), 1, 2)
     return np.asarray((np.abs(Q) + (n + 8) * EPS * size) / (2.0 * problem.promised.V_M) * UP)
 
 
-def _tube_of(problem: Problem, bodies: BodyParameters) -> ErrorTube | None:
+def _tube(
+    bodies: BodyParameters,
+    model: RobotModel,
+    gains: Gains,
+    horizon: Horizon,
+    at_start: Array | None,
+) -> ErrorTube | None:
     """Ellipsoids along the plan; None where none are proven."""
-    model, gains = problem.model, problem.promised
-    arm, steps = ArmInertia(kernel_joints(model.tree), bodies), _steps(problem.horizon)
+    arm, steps = ArmInertia(kernel_joints(model.tree), bodies), _steps(horizon)
     X = _factors(model, bodies, steps.center)
     for degree in DEGREES:
         along = None if X is None else _Along(arm, gains, steps, X, degree)
-        factors = None if along is None else _tube(along, problem.error_at_start)
+        factors = None if along is None else _ellipsoids(along, at_start)
         if factors is not None:
-            return ErrorTube(problem.horizon.time, *(x[steps.of] for x in factors))
+            return ErrorTube(horizon.time, *(x[steps.of] for x in factors))
     return None
 
 
@@ -231,7 +270,7 @@ def _expanded(horizon: Horizon, s: Array) -> tuple[Array, Array]:
     return shift @ c.T, shift @ size.T
 
 
-def _tube(along: _Along, at_start: Array | None) -> tuple[Array, Array] | None:
+def _ellipsoids(along: _Along, at_start: Array | None) -> tuple[Array, Array] | None:
     """Factors of the ellipsoids of r and e in every step; None where none are proven."""
     try:
         return _proven(along, at_start)

@@ -3,12 +3,13 @@
 A plan is taken over at its start, if
 
     it goes on from the desired state of the plan in force, or, where no plan is in force or the
-    last one is over, stands still so near to the arm that V <= V_M (`takeover`),
+    last one is over, or after a fault, stands still so near to the arm that V <= V_M (`takeover`),
     it is not late: the first sample after its start has it, however long the period is; or until
     `late` after its start the one in force was followed on, and V <= V_M with the plan too, of
     which it differs by its jerk. One that ends no later than the one in force, as an early stop
     does, takes over then unless V > V_M for every theta: to refuse it would not stop the arm.
-    One that stands still is never late,
+    One that stands still is never late, and where it does so at the end of the one in force
+    nothing changes by it: V <= V_M is asked of it as of any plan that goes on,
     the bounds it was certified for contain those that are known now,
     the mode lets plans follow each other, and since it last changed one that stands still has
     begun: what was told for the mode before is not wanted any more.
@@ -59,6 +60,7 @@ class PlanSuccession:
         self._before = -np.inf  # [s] time of the newest sample for which a plan was named
         self._waiting: list[Plan] = []
         self._begins_anew = False  # whether the next plan has to stand still
+        self._is_doubted = False  # whether the arm is where the plan in force has it
         self.in_force: Plan | None = None
         self.refusal = ''  # why the last plan that was due was not taken over
 
@@ -76,11 +78,15 @@ class PlanSuccession:
     def reset(self) -> None:
         """Forget all plans; for when the arm does not follow any."""
         self.in_force = None
-        self._waiting, self._before = [], -np.inf
+        self._waiting, self._before, self._is_doubted = [], -np.inf, False
 
     def begin_anew(self) -> None:
         """Let the plan in force end, and none follow it but one that stands still."""
         self._begins_anew = True
+
+    def doubt(self) -> None:
+        """Let only a plan follow that begins with V <= V_M: the arm may have been stopped."""
+        self._is_doubted = True
 
     def end_in_force(self) -> None:
         """Forget all plans but the one in force, which ends."""
@@ -98,7 +104,7 @@ class PlanSuccession:
                 self._waiting.insert(0, plan)
                 break
             if not self.refusal:
-                self.in_force, self._begins_anew = plan, False
+                self.in_force, self._begins_anew, self._is_doubted = plan, False, False
         self._before = t
         return self.in_force
 
@@ -119,15 +125,18 @@ class PlanSuccession:
         if self._begins_anew and not plan.stands_still:
             return 'the first plan in another mode has to stand still'
         reason = self._refusal_to_go_on(plan, t)
-        if not reason:
+        if not reason and not (self._is_doubted and self._stays(plan)):
             told = plan, t, measurement, estimate.bounds
             astray = self._arm.refusal_to_go_on(*told)
             if astray or not self._asks_for_energy(plan, t):
                 return astray
             return self._arm.refusal_when_late(*told)
-        if self._stays(plan):
-            return self._arm.refusal_to_begin(plan, t, measurement, certified)
-        return reason
+        if not self._stays(plan):
+            return reason
+        told = plan, t, measurement, certified
+        if self._is_doubted or self._gap_to(plan) > SAME:
+            return self._arm.refusal_to_begin(*told)
+        return self._arm.refusal_to_stay(*told)
 
     def _refusal_to_go_on(self, plan: Plan, t: float) -> str:
         """Why a plan does not follow the desired state of the one in force, or too late."""
@@ -136,11 +145,17 @@ class PlanSuccession:
         late = t - plan.start_time
         if late > self._settings.late and not self._is_first_sample(plan, late):
             return f'the next plan came {late:.3f} s late; {self._settings.late} s are allowed'
-        before, curve = np.array(self.in_force.desired(plan.start_time)), plan.curve
-        gap = np.abs(before - np.array([curve.q0, curve.qd0, curve.qdd0])).max()
+        gap = self._gap_to(plan)
         if gap > SAME:
             return f'the next plan does not go on from the one in force, it jumps by {gap:.3g}'
         return ''
+
+    def _gap_to(self, plan: Plan) -> float:
+        """How far the desired state jumps where a plan takes over from the one in force."""
+        if self.in_force is None:
+            return np.inf
+        before, curve = np.array(self.in_force.desired(plan.start_time)), plan.curve
+        return float(np.abs(before - np.array([curve.q0, curve.qd0, curve.qdd0])).max())
 
     def _asks_for_energy(self, plan: Plan, t: float) -> bool:
         """Whether r may have jumped too far as a plan takes over late, and refusing it helps."""

@@ -217,6 +217,8 @@ class SensedPassivityController:
         each = np.stack([q_d - e, q_d])
         return refusal_to_begin(self._model, law, plan.theta_0, each, (r, e))
 
+    refusal_to_stay = refusal_to_begin  # late: torques of two laws do not mix at any time
+
     def refusal_to_go_on(self, *_: object) -> str:
         """Why a plan may not go on from the one in force: never, as each step looks at V."""
         return ''

@@ -62,6 +62,12 @@ class Takeover(Protocol):
         """Why a plan may not go on that takes over late; empty if V is at most V_M with it."""
         ...
 
+    def refusal_to_stay(
+        self, plan: Plan, t: float, measurement: JointMeasurement, theta: Interval
+    ) -> str:
+        """Why an arm may not stay where the plan in force has brought it; empty if it may."""
+        ...
+
 
 class LeftToController:
     """Refuses nothing: the controller looks at V, in its first step and in every other."""
@@ -75,6 +81,10 @@ class LeftToController:
         return ''
 
     def refusal_when_late(self, *_: object) -> str:
+        """Leave it to the controller."""
+        return ''
+
+    def refusal_to_stay(self, *_: object) -> str:
         """Leave it to the controller."""
         return ''
 
@@ -133,6 +143,8 @@ class TrackedArm:
             f'the next plan came late, and the tracking error has up to {most:.3g} J with it, '
             f'V_M = {V_M} J are certified; {off}'
         )
+
+    refusal_to_stay = refusal_to_go_on  # whenever that is: the desired state stays the same
 
     def _energy(
         self, plan: Plan, t: float, measurement: JointMeasurement, theta: Interval

@@ -7,11 +7,13 @@ from plan.kinova_problem import QUICK, START, kinova_problem, with_unknown_paylo
 import pytest
 
 from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.plan import receding_horizon
 from safe_sysid.plan.agreement import Followed
 from safe_sysid.plan.mission import Mission
 from safe_sysid.plan.receding_horizon import PlannerSettings
 from safe_sysid.plan.restarting import RestartingPlanner
-from safe_sysid.plan.result import SearchOutcome
+from safe_sysid.plan.result import SearchFinding, SearchOutcome
+from safe_sysid.plan.search.best_plan import stand_still
 
 SETTINGS = PlannerSettings(pace=1e4, intervals=64, search=replace(QUICK, slow=0.01))
 ORIGIN = 5_000_000_000
@@ -184,3 +186,66 @@ def test_only_in_real_time_a_successor_may_be_noticed_late(problem):
         second = planner.step(mission, moved, teaching.bounds)
         assert (second.plan is first.successor) == noticed
         assert (second.outcome is SearchOutcome.MISSED) == (not noticed)
+
+
+BESIDE = START + 1e-3  # where the arm is measured, within what it may be off
+
+
+def rested(planner, problem):
+    """Stand on a plan to its end, and begin again with another mission."""
+    planner.step(IDLE, at(0.0), problem.bounds)
+    follow(planner)
+    planner.forget()
+
+
+def first_of_the_next(planner, estimate, seconds=4.0):
+    """Where the first plan of the next planner stands."""
+    sample = replace(at(seconds), position=BESIDE)
+    return planner.step(IDLE, sample, estimate).plan
+
+
+def test_for_another_mission_the_arm_stays_where_its_plan_has_brought_it(problem):
+    """Each beginning where it is measured would bring it a tracking error farther."""
+    planner = real_time(problem)
+    rested(planner, problem)
+    planner.forget()  # for a third one
+    plan = first_of_the_next(planner, problem.bounds)
+    assert np.array_equal(plan.curve.q0, START)
+    assert plan.certificate.problem.error_at_start is not None
+    assert planner.step(IDLE, at(4.4), problem.bounds) is None
+    again = first_of_the_next(planner, problem.bounds, 4.6)  # for it was not followed
+    assert np.array_equal(again.curve.q0, BESIDE)
+    assert again.certificate.problem.error_at_start is None
+
+
+@pytest.mark.parametrize('why', ['doubt', 'begin_again', 'nobody', 'another'])
+def test_where_the_arm_may_not_be_on_its_plan_it_begins_where_it_is_measured(problem, why):
+    planner = real_time(problem)
+    rested(planner, problem)
+    if why in ('doubt', 'begin_again'):
+        getattr(planner, why)()
+    else:
+        other = None if why == 'nobody' else Followed(stamp(0.5), stamp(3.5))
+        planner.note_followed(other)
+    assert np.array_equal(first_of_the_next(planner, problem.bounds).curve.q0, BESIDE)
+
+
+def test_a_plan_of_before_for_less_than_may_be_held_now_says_nothing_of_where_the_arm_is(problem):
+    planner = real_time(problem)
+    rested(planner, problem)
+    wider = with_unknown_payload(problem).bounds
+    plan = first_of_the_next(planner, wider)
+    assert np.array_equal(plan.curve.q0, BESIDE)
+
+
+def test_where_staying_is_not_certified_the_arm_begins_where_it_is_measured(problem, monkeypatch):
+    planner = real_time(problem)
+    rested(planner, problem)
+
+    def refused(problem, budget, settings):
+        if problem.error_at_start is not None:
+            return SearchFinding(SearchOutcome.INFEASIBLE)
+        return stand_still(problem, budget, settings)
+
+    monkeypatch.setattr(receding_horizon, 'stand_still', refused)
+    assert np.array_equal(first_of_the_next(planner, problem.bounds).curve.q0, BESIDE)

@@ -106,6 +106,21 @@ def test_a_mission_has_ended_where_its_last_plan_was_followed_to_the_end(
     assert not session.rests(end)
 
 
+@pytest.mark.parametrize(
+    ('between', 'stays'), [((), True), (('identified',), True), (('fault', 'holding'), False)]
+)
+def test_after_a_fault_the_arm_may_be_anywhere(session, planner, problem, between, stays):
+    session.turn_to('calm')
+    plan = step(session, problem, 0.0).plan
+    start, end = (ORIGIN + round(t * 1e9) for t in (plan.start_time, plan.end_time))
+    planner.note_followed(Followed(start, end))
+    for mode in (*between, 'far'):
+        session.turn_to(mode)
+    beside = JointMeasurement(end, START + 1e-3, np.zeros(7), np.zeros(7))
+    then = session.step(beside, problem.bounds).plan
+    assert np.array_equal(then.curve.q0, START if stays else START + 1e-3)
+
+
 def test_what_is_asked_in_other_modes_or_was_asked_before_leaves_nothing_to_do(planner, problem):
     here, elsewhere = Nothing(), Nothing()
     session = session_of(planner, problem, here=here, elsewhere=elsewhere)

@@ -20,6 +20,7 @@ from safe_sysid.bench.experiments.reach_escapes import excess
 from safe_sysid.errors import BoundError
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.reach import plan_error as module
+from safe_sysid.reach.inertia_floors import LARGEST_ENERGY_GAP, inertia_floors
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.plan_error import nominal_inverse, plan_error, position_shape
 from safe_sysid.reach.problem import Problem
@@ -326,6 +327,29 @@ def test_who_knows_more_of_a_payload_is_promised_no_more_error(move, rng):
     pushed = Pushed(rng, problem_with_tip(problem, boxes[1]), np.eye(7)[6])
     found = pushed.excess(narrow, np.zeros(7), 2.0)
     assert np.all(found <= 1.0 + 1e-3) and found[1] > 0.3
+
+
+@pytest.mark.parametrize('move', [0.0, 0.5])
+def test_moments_that_are_known_better_and_better_never_cost_error(move):
+    """On the way there are boxes that bound the inertia by less than the links alone do."""
+    model = panda()
+    theta = model.theta.copy()
+    theta[model.layout.joint_entries('Ia')] = 0.05
+    problem = problem_of(model.with_parameters(theta), PANDA_HOME, 1e-3, move=move)
+    box, tip = felt(problem.model), problem.model.layout.end_effector
+    middle, before, kinds = problem.model.theta[tip], np.inf, []
+    for share in np.geomspace(1.0, 0.05, 8):
+        lower, upper = box.lower.copy(), box.upper.copy()
+        lower[tip] = middle + share * (lower[tip] - middle)
+        upper[tip] = middle + share * (upper[tip] - middle)
+        bounds = Interval(np.minimum(lower, upper), np.maximum(lower, upper))
+        error = plan_error(replace(problem, bounds=replace(problem.bounds, bounds=bounds)))
+        size = np.log(error.position).sum()
+        assert size <= before + 0.01
+        before = size
+        gap = inertia_floors(problem.model, bounds).energy_gap[-1]
+        kinds.append(gap > LARGEST_ENERGY_GAP)
+    assert set(kinds) == {True, False}
 
 
 def problem_with_tip(problem, box):

@@ -25,6 +25,7 @@ AT = np.array([0.3, -0.4])
 KNOWN = ParameterEstimate(MODEL.layout, MODEL.theta, ratio_bounds(MODEL.theta, 0.05))
 WIDER = ParameterEstimate(MODEL.layout, MODEL.theta, ratio_bounds(MODEL.theta, 0.06))
 NARROWER = ParameterEstimate(MODEL.layout, MODEL.theta, ratio_bounds(MODEL.theta, 0.04))
+STIFFEST = np.array([1.0, 0.0])  # direction in which V is largest
 MEASURED = JointMeasurement(0, AT, REST, REST)
 
 
@@ -38,6 +39,12 @@ def standing(start, at=AT):
 
 def moving(start, before, k=(0.5, 0.2)):
     return plan(start, before.curve_from(start, 2.0), np.array(k))
+
+
+def energy_of(off):
+    """Least and largest V of an arm at rest that is so far off [J]."""
+    V = kinetic_energy(MODEL, KNOWN.bounds, AT, ARM.gains.K_r * off * STIFFEST)
+    return float(V.lower), float(V.upper)
 
 
 @pytest.fixture
@@ -217,6 +224,57 @@ def test_after_the_end_of_a_plan_another_may_begin_where_the_arm_is(succession):
     again = standing(5.0, AT + 0.003)
     succession.offer(again)
     assert followed(succession, 5.4) is again
+
+
+@pytest.mark.parametrize(
+    ('off', 'late', 'is_doubted', 'goes_on'),
+    [
+        (0.0079, 0.0, False, True),  # V is between what it is for the lightest and the heaviest
+        (0.0079, 0.4, False, True),
+        (0.0079, 0.0, True, False),
+        (0.0079, 0.4, True, False),
+        (0.003, 0.4, True, True),
+        (0.02, 0.4, False, False),
+    ],
+)
+def test_an_arm_stays_where_a_plan_has_brought_it_unless_a_fault_came_between(
+    succession, off, late, is_doubted, goes_on
+):
+    """Its tracking error is part of what the plan was certified for, as far as V says so."""
+    seen = JointMeasurement(0, AT - off * STIFFEST, REST, REST)
+    first, again = standing(0.0), standing(5.0)
+    succession.offer(first)
+    followed(succession, 0.0)
+    succession.begin_anew()
+    if is_doubted:
+        succession.doubt()
+    followed(succession, 4.9)
+    succession.offer(again)
+    assert succession.step(5.0 + late, seen, KNOWN) is (again if goes_on else first)
+    assert bool(succession.refusal) != goes_on
+    least, most = energy_of(off)
+    assert (least < ARM.gains.V_M < most) == (off == 0.0079)
+
+
+def test_a_doubt_ends_with_a_plan_that_has_begun_and_with_all_plans(succession):
+    near = JointMeasurement(0, AT - 0.003 * STIFFEST, REST, REST)
+    far = JointMeasurement(0, AT - 0.0079 * STIFFEST, REST, REST)
+    for begin, forget in ((0.0, succession.reset), (20.0, lambda: None)):
+        forget()
+        first, second, third = (standing(begin + later) for later in (0.0, 5.0, 10.0))
+        succession.offer(first)
+        assert succession.step(begin, near, KNOWN) is first
+        succession.doubt()
+        succession.offer(second)
+        assert succession.step(begin + 5.0, near, KNOWN) is second
+        succession.offer(third)
+        assert succession.step(begin + 10.0, far, KNOWN) is third
+    succession.doubt()
+    succession.reset()
+    succession.offer(standing(40.0))
+    succession.step(40.0, near, KNOWN)
+    succession.offer(then := standing(50.0))
+    assert succession.step(50.0, far, KNOWN) is then
 
 
 def test_wider_bounds_than_a_plan_was_certified_for_stop_its_take_over(succession):
