@@ -10,7 +10,8 @@ The first plan stands still where the arm is, so that there is time for the firs
 does the one that follows when an arm at rest may hold more than its plan was certified for. Both
 begin only where the arm is slow enough for V <= V_M (`track/takeover.py`). An arm that rests at
 the end of a plan of another planner stands still there, if that is certified: it is measured a
-tracking error beside it, and would be off by another one from there.
+tracking error beside it, and would be off by another one from there. That certificate goes on from
+the plan before, whose error is no smaller than that of an arm that begins anew there.
 
 Of an arm that is seen late, a plan is in force from one age before its start on, for the torque of
 a sample acts that much later; and whether V <= V_M only who observes r can see, the controller.
@@ -21,7 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from threading import Event
 import time
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -45,6 +46,7 @@ from safe_sysid.plan.search.traverse import find_traverse
 from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
+from safe_sysid.sets.compiled import compiled_here
 from safe_sysid.track.gains import Gains
 from safe_sysid.track.takeover import TrackedArm
 from safe_sysid.trajectory.bezier import Bezier
@@ -138,6 +140,14 @@ class NoticingSettings(PlannerSettings):
     late: NotNegative = 0.005  # [s] after the start of a plan up to which that may be
 
 
+class RestsOn(NamedTuple):
+    """A plan of another planner, which the arm follows, at its end."""
+
+    plan: Plan
+    is_sure: bool  # whether the arm is where that plan has it, with what it was certified for
+    prefers_measured: bool  # whether to stand at its end only where nothing else is certified
+
+
 class RecedingHorizonPlanner:
     """Gives the certified plan in force, and replaces it in time.
 
@@ -159,7 +169,9 @@ class RecedingHorizonPlanner:
         self._own_cost = own_cost or objective_of(self._settings.own_cost, problem.model)
         self._cancelled = cancelled
         self.rests: tuple[Array, ...] = ()  # where the arm does, and did before it left something
-        self.rests_on: Plan | None = None  # of another planner; the arm follows it, at its end
+        self.first_wait = self._settings.wait  # [s] at rest until the first plan that moves begins
+        self.rests_on: RestsOn | None = None  # until a plan of its own is in force
+        self.is_at_end_of_other = False  # whether that plan stands there
         self._plan: Plan | None = None
         self._successor: Plan | None = None
         self._next_horizon = -np.inf  # [s]
@@ -186,7 +198,7 @@ class RecedingHorizonPlanner:
         return self._problem.gains
 
     def warm_up(self, position: Array, estimate: ParameterEstimate) -> None:
-        """Search from rest and forget what is found, until searches end within their budget.
+        """Search from rest and forget what is found, until one compiles nothing and ends in time.
 
         What is compiled at its first use takes seconds, which are in no budget: call this before
         the arm moves.
@@ -195,12 +207,10 @@ class RecedingHorizonPlanner:
         problem = self._problem_of(self._at_rest(position), estimate)
         ahead = Ahead(problem, position, self._settings.switch, Budget.of(np.inf))
         for aim in self._mission.rehearsal(ahead):
-            in_time = 0
             for _ in range(COMPILING):
-                budget = self._budget(self._settings.budget)
+                budget, before = self._budget(self._settings.budget), compiled_here()
                 self._search(problem, aim, budget)
-                in_time = in_time + 1 if budget.left > -OVERRUN else 0
-                if in_time == 2:
+                if budget.left > -OVERRUN and compiled_here() == before:
                     break
         self._searches = 0
 
@@ -289,25 +299,46 @@ class RecedingHorizonPlanner:
     ) -> SearchFinding:
         """Stand still where the arm is, and look for a first plan that moves."""
         settings, begin = self._settings, time.monotonic()
-        self._next_horizon = now + settings.wait
-        finding, plan = self._standing_on(estimate, now)
-        if plan is None:
-            finding, plan = self._standing(measurement, estimate, now)
+        self._next_horizon = now + self.first_wait
+        finding, plan = self._first_standing(measurement, estimate, now)
         if plan is None:
             return finding
-        self._plan, self._is_stale = plan, False
+        self._plan, self._is_stale, self.rests_on = plan, False, None
         spent = (time.monotonic() - begin) / settings.pace
         return self._find_successor(self._plan, estimate, now + spent, self._next_horizon)
 
-    def _standing_on(
-        self, estimate: ParameterEstimate, now: float
+    def _first_standing(
+        self, measurement: JointMeasurement, estimate: ParameterEstimate, now: float
     ) -> tuple[SearchFinding, Plan | None]:
-        """Return a plan that stands still at the end of the one that the arm rests on, once."""
-        before, self.rests_on = self.rests_on, None
-        if before is None or now < before.end_time or not _covers(before, estimate):
-            return SearchFinding(SearchOutcome.NOTHING_DUE), None
+        """Return a plan that stands still at the end of the one that the arm rests on, or here."""
+        before, self.is_at_end_of_other = self.rests_on, False
+        if before is None or now < before.plan.end_time or not _covers(before.plan, estimate):
+            return self._standing(measurement, estimate, now)
+        ways = [self._standing_on, self._standing]
+        finding, plan = SearchFinding(SearchOutcome.UNUSABLE), None
+        for way in reversed(ways) if before.prefers_measured else ways:
+            finding, plan = way(measurement, estimate, now)
+            if plan is not None:
+                self.is_at_end_of_other = way == self._standing_on
+                break
+        return finding, plan
+
+    def _standing_on(
+        self, measurement: JointMeasurement, estimate: ParameterEstimate, now: float
+    ) -> tuple[SearchFinding, Plan | None]:
+        """Return a plan that stands still at the end of the one that the arm rests on."""
+        assert self.rests_on is not None
+        before = self.rests_on.plan
         self.rests = self._problem.rests_at(before.end_position, self.rests)
-        return self._still(before.end_position, estimate, now, before)
+        finding, plan = self._still(before.end_position, estimate, now, before)
+        if plan is None:
+            return finding, None
+        is_sure, told = self.rests_on.is_sure, (plan, now, measurement, estimate.bounds)
+        asked = self._arm.refusal_to_stay if is_sure else self._arm.refusal_to_begin
+        refusal = asked(*told)
+        if refusal:
+            return SearchFinding(SearchOutcome.UNSTEADY, trouble=refusal), None
+        return finding, plan
 
     def _standing(
         self, measurement: JointMeasurement, estimate: ParameterEstimate, now: float

@@ -2,8 +2,9 @@
 
 It begins again where it is told to, for another mission, after a jump of the clock or among other
 obstacles, and where the arm does not follow what it takes for the plan in force. It always begins
-with an arm at rest: for another mission at the end of the plan that the arm rests on, as long as
-it goes by that plan, else where it was measured.
+with an arm at rest: at the end of the plan that the arm rests on, if it is followed still, else
+where it was measured. Where what is held may be another thing by then, or the arm may have been
+stopped elsewhere, it begins there only with V <= V_M for all that may be.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.agreement import Agreement, Followed
 from safe_sysid.plan.message import SECOND
 from safe_sysid.plan.purpose import Purpose
-from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
+from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner, RestsOn
 from safe_sysid.plan.result import PlanResult, SearchOutcome
 from safe_sysid.reach.problem import Problem
 from safe_sysid.trajectory.plan import Plan
 
 LATE = 0.5  # [s] after the start of a plan up to which this may notice that it was taken over
+SOON = 0.6  # [s] at rest until a first plan that moves; any will do, as better ones follow
 PATIENCE = 0.5  # [s] until whoever follows plans has said that it follows one
 
 
@@ -46,7 +48,9 @@ class RestartingPlanner:
         self._agreement = Agreement(patience)
         self._followed: Followed | None = None
         self._rests: tuple[Array, ...] = ()  # of the planner before
-        self._left: Plan | None = None  # by the planner before, in force
+        self._kept: Plan | None = None  # the newest one that was known to be followed
+        self._is_sure = False  # that the arm is on it, with what it was certified for
+        self._prefers_measured = False  # as a plan that stood at the end of that was not followed
         self._cancelled = Event()
         self.clock = Clock(0)  # until the warm-up
         self.is_warm = False
@@ -102,19 +106,31 @@ class RestartingPlanner:
 
     def begin_again(self) -> None:
         """Go on with a new planner, once the arm is at rest."""
-        if self._planner is not None:
-            self._rests = self._planner.rests
-        self._planner = self._left = None
+        self._drop_planner()
+        self._kept = None
 
     def forget(self) -> None:
         """Begin again, and what was found before counts no more."""
-        left = self._left if self.result is None else self.result.plan
-        self.begin_again()
-        self._left, self.result = left, None
+        self._keep()
+        self._drop_planner()
+        self.result = None
 
     def doubt(self) -> None:
-        """Go by what is measured the next time: the arm may not rest where its plan ended."""
-        self._left = None
+        """Ask for V <= V_M where the arm begins again: it may hold something else, or be lost."""
+        self._keep()
+        self._is_sure = False
+
+    def _drop_planner(self) -> None:
+        if self._planner is not None:
+            self._rests = self._planner.rests
+        self._planner = None
+
+    def _keep(self) -> None:
+        """Remember the plan that is followed, if it is a new one."""
+        if self.result is not None:
+            for plan in (self.result.plan, self.result.successor):
+                if self._follows(plan) and plan is not self._kept:
+                    self._kept, self._is_sure = plan, True
 
     def step(
         self,
@@ -123,17 +139,21 @@ class RestartingPlanner:
         estimate: ParameterEstimate,
     ) -> PlanResult | None:
         """Return the result, if it is a new one."""
+        self._keep()
         if self._planner is not None and (
             not self._is_followed(measurement.stamp) or self._rests_elsewhere(measurement.stamp)
         ):
+            self._prefers_measured = self._planner.is_at_end_of_other
             self.forget()
         if self._planner is None:
             if self._followed is not None and measurement.stamp < self._followed.end:
                 return None  # the arm is still in motion
             self._planner = self._new_planner(mission)
             self._planner.rests = self._rests
-            self._planner.rests_on = self._left if self._follows(self._left) else None
-            self._left = None
+            if self._kept is not None and self._follows(self._kept):
+                order = self._is_sure, self._prefers_measured
+                self._planner.rests_on = RestsOn(self._kept, *order)
+            self._prefers_measured = False
         result = self._planner.step(measurement, estimate)
         if result is self.result:
             return None
@@ -182,6 +202,9 @@ class RestartingPlanner:
 
     def _new_planner(self, mission: Purpose) -> RecedingHorizonPlanner:
         self._agreement, self._cancelled = Agreement(self._patience), Event()
-        return RecedingHorizonPlanner(
+        planner = RecedingHorizonPlanner(
             self._problem(), mission, self.clock, self._settings, self._cancelled
         )
+        if math.isfinite(self._patience):  # time passes while it searches
+            planner.first_wait = min(SOON, planner.first_wait)
+        return planner

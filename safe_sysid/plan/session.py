@@ -10,9 +10,11 @@ from safe_sysid.plan.purpose import Purpose
 from safe_sysid.plan.restarting import RestartingPlanner
 from safe_sysid.plan.result import PlanResult, SearchOutcome, failed_in_a_row
 from safe_sysid.plan.told_search import SENTENCE, ToldSearch
+from safe_sysid.track.plan_succession import SURE
 from safe_sysid.track.supervisor import Mode
 
-UNSURE = ('', Mode.FAULT.value)  # modes after which an arm may be anywhere
+# Modes after which the arm may hold something else, or have been stopped anywhere.
+UNSURE = ('', *(mode.value for mode in Mode if mode not in SURE))
 
 
 class PlanningSession:

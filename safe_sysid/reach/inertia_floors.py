@@ -20,7 +20,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from safe_sysid.arrays import AnyArray, Array, IntArray
+from safe_sysid.arrays import Array, IntArray
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.congruent_inertia import BodyParameters
 from safe_sysid.reach.joint_inertia import energy_gaps
@@ -29,7 +29,9 @@ from safe_sysid.sets.interval import Interval, stack
 
 LOOSE = 0.3  # share of its mass; a body that is known less well does not count as bounded
 LARGEST_ENERGY_GAP = 4.0  # share of its energy, the same; up to here others make up for it
-NEGATIVE = 1.0  # above this the bounds of a body contain negative energies
+UNSURE = 0.3  # above this a body may bound more as a point, or as nothing; above 1 its bounds
+# contain negative energies
+LEAST_MASS = 1e-6  # [kg] of a body that may count as a point
 
 
 class Counts(IntEnum):
@@ -67,17 +69,23 @@ class InertiaFloors:
         """Count all bodies as bounded of which the mass is known."""
         return self._known(np.finfo(np.float64).max)
 
+    @property
+    def points(self) -> IntArray:
+        """Count all bodies that are not known well as points."""
+        counts: IntArray = np.where(self.energy_gap <= UNSURE, Counts.BOUNDED, Counts.POINT)
+        return counts
+
     def _known(self, energy_gap: float) -> IntArray:
         is_known = self.energy_gap <= energy_gap
         counts: IntArray = np.where(is_known, Counts.BOUNDED, Counts.NOTHING)
         return counts
 
     def closest(self, size: Callable[[BodyParameters], float]) -> IntArray:
-        """Count those of negative energies as makes a size smallest, one after the other."""
+        """Count those that are not known well as makes a size smallest, one after the other."""
         best = self.plain
         least = size(self.of(best))
         for body in np.argsort(-self.energy_gap):
-            if self.energy_gap[body] <= NEGATIVE:
+            if self.energy_gap[body] <= UNSURE:
                 break
             for way in Counts:
                 tried = best.copy()
@@ -106,15 +114,9 @@ def inertia_floors(model: RobotModel, theta: Interval) -> InertiaFloors:
     )
 
 
-def have_to_exist(floors: InertiaFloors) -> AnyArray:
-    """Return which bodies may count for less than their bounds, as they can exist, (n,) bool."""
-    some: AnyArray = floors.energy_gap > NEGATIVE
-    return some
-
-
 def _points(bodies: Interval) -> Interval:
     """Points of the least masses of bodies (n, 10) at their centres; nothing where that is 0."""
-    has_mass = bodies.lower[:, :1] > 0.0
+    has_mass = bodies.lower[:, :1] >= LEAST_MASS
     one = np.array([1.0, *np.zeros(9)])
     known = Interval(np.where(has_mass, bodies.lower, one), np.where(has_mass, bodies.upper, one))
     m = Interval.of(known.lower[:, 0])

@@ -32,7 +32,7 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.congruent_inertia import BodyParameters, Ellipsoids
 from safe_sysid.reach.error_balls import ErrorSet, error_set
 from safe_sysid.reach.error_tube import ErrorTube, position_shapes, rest_shape
-from safe_sysid.reach.inertia_floors import have_to_exist, inertia_floors
+from safe_sysid.reach.inertia_floors import Counts, inertia_floors
 from safe_sysid.reach.joint_inertia import joint_inertia
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.motion_transport import kernel_joints
@@ -66,13 +66,14 @@ def plan_error(problem: Problem) -> TrackingError:
     """Tracking error under the plan in the middle of a horizon, for theta in its bounds."""
     model, estimate, gains = problem.model, problem.bounds, problem.promised
     check_joints(model, estimate, gains)
-    start = _Start.of(problem)
-    floors = _floors(model, estimate.bounds, gains, start)
-    for bodies in floors:
-        tube = _tube(bodies, model, gains, problem.horizon, problem.error_at_start)
+    ways, floors = _ways(problem), inertia_floors(model, estimate.bounds)
+    for way in ways:
+        tube = _tube(
+            floors.of(np.array(way)), model, gains, problem.horizon, problem.error_at_start
+        )
         if tube is not None:
             return _error_of(tube, model, estimate.bounds, gains)
-    if not floors:
+    if not ways:
         return _error_in_all_poses(model, estimate.bounds, gains)
     try:
         return _error_in_all_poses(model, estimate.bounds, gains)
@@ -112,17 +113,24 @@ class _Start(NamedTuple):
         return np.array(self.error).reshape(len(self.position), -1)
 
 
-@lru_cache(maxsize=8)  # as above
-def _floors(
-    model: RobotModel, theta: Interval, gains: Gains, start: _Start
-) -> tuple[BodyParameters, ...]:
-    """Bodies to bound the inertia by along plans from a start, those first that do it best there.
+def _ways(problem: Problem) -> tuple[tuple[int, ...], ...]:
+    """Return what bodies count as along the plans of a problem: `Counts`, (n,) for each try."""
+    start = _Start.of(problem)
+    return _ways_from(problem.model, problem.bounds.bounds, problem.promised, start)
 
-    None where the bound for all poses is good enough.
+
+@lru_cache(maxsize=8)  # as above
+def _ways_from(
+    model: RobotModel, theta: Interval, gains: Gains, start: _Start
+) -> tuple[tuple[int, ...], ...]:
+    """Return what bodies count as along plans from a start, what is best there first.
+
+    Nothing where the bound for all poses is good enough.
     """
     floors, q0 = inertia_floors(model, theta), np.array(start.position)[None]
     inertia = joint_inertia(model, theta)
-    each = (_factors(model, floors.of(way), q0) for way in (floors.most, floors.plain))
+    ways = floors.most, floors.plain, floors.points
+    each = (_factors(model, floors.of(way), q0) for way in ways)
     X = next((factors for factors in each if factors is not None), None)
     if model.n > LARGEST_COUNT or X is None or np.all(inertia >= WORTH * _felt(X[0])):
         return ()
@@ -130,7 +138,7 @@ def _floors(
     def size(bodies: BodyParameters) -> float:
         return _size_at_rest(bodies, model, theta, gains, start)
 
-    return floors.of(floors.closest(size)), floors.of(floors.plain)
+    return tuple(tuple(way.tolist()) for way in (floors.closest(size), floors.plain))
 
 
 def _size_at_rest(
@@ -178,7 +186,7 @@ def nominal_inverse(problem: Problem, error: TrackingError) -> Array | None:
     estimate, n = problem.bounds, problem.model.n
     if error.tube is None:
         return None
-    some = have_to_exist(inertia_floors(problem.model, estimate.bounds))
+    some = (np.array(_ways(problem)) != Counts.BOUNDED).any(axis=0)
     if np.any(missing_inertia(estimate.theta[: 10 * n].reshape(n, 10)[some]) > 0.0):
         return None
     L = error.tube.r

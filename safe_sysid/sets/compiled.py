@@ -56,6 +56,17 @@ def part_jit(kernel: Callable[..., Any]) -> Any:
     return _stamped(numba.njit(inline='always', **OPTIONS)(kernel))
 
 
+class _Made:
+    """How many kernels this process has made ready, and how many of them it found on disk."""
+
+    ready = found = 0
+
+
+def compiled_here() -> int:
+    """How many kernels were compiled by this process, and not found on disk."""
+    return _Made.ready - _Made.found
+
+
 def _stamped(kernel: Any) -> Any:
     kernel.compile = _for_any_integer(kernel.compile)
     kept = getattr(kernel._cache, '_cache_file', None)  # there is none where nothing can be kept
@@ -70,6 +81,7 @@ def _for_any_integer(compiled: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Compile once for all integers: numba would once more for each that a caller writes out."""
 
     def once(signature: Any) -> Any:
+        _Made.ready += 1
         return compiled(tuple(types.unliteral(each) for each in signature))
 
     return once
@@ -98,7 +110,9 @@ def _ready_made(kept: Any) -> Callable[[Any, Any], Any]:
     def loaded(signature: Any, target: Any) -> Any:
         rtsys.initialize(target)
         with kept._guard_against_spurious_io_errors():
-            return kept._load_overload(signature, target)
+            kernel = kept._load_overload(signature, target)
+            _Made.found += kernel is not None
+            return kernel
 
     return loaded
 

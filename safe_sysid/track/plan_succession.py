@@ -3,7 +3,8 @@
 A plan is taken over at its start, if
 
     it goes on from the desired state of the plan in force, or, where no plan is in force or the
-    last one is over, or after a fault, stands still so near to the arm that V <= V_M (`takeover`),
+    last one is over, or the arm may hold something else by now, stands still so near to the arm
+    that V <= V_M (`takeover`),
     it is not late: the first sample after its start has it, however long the period is; or until
     `late` after its start the one in force was followed on, and V <= V_M with the plan too, of
     which it differs by its jerk. One that ends no later than the one in force, as an early stop
@@ -31,10 +32,13 @@ from safe_sysid.config import Range, Settings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.track.seen_start import UNSEEN
+from safe_sysid.track.supervisor import Mode
 from safe_sysid.track.takeover import Takeover
 from safe_sysid.trajectory.plan import Plan
 
 SAME = 1e-6  # [rad, rad/s, rad/s^2] between two states that are the same up to rounding
+SURE = (Mode.EXCITING, Mode.IDENTIFIED, Mode.TASK, Mode.BRAKING)  # modes in which what is held
+# stays what it is, unless a fault says otherwise
 ROUNDING = 1e-9  # [s] between two times that are the same: whole nanoseconds from another origin
 
 # In 0.1 s a jerk of 10 rad/s^3 moves a desired velocity by 0.05 rad/s: later no arm is near it.
@@ -84,9 +88,12 @@ class PlanSuccession:
         """Let the plan in force end, and none follow it but one that stands still."""
         self._begins_anew = True
 
-    def doubt(self) -> None:
-        """Let only a plan follow that begins with V <= V_M: the arm may have been stopped."""
-        self._is_doubted = True
+    def leave(self, mode: Mode | None) -> None:
+        """Take note that a mode is over: in some the arm may have got something else to hold.
+
+        Only a plan follows then that begins with V <= V_M for all that it may be.
+        """
+        self._is_doubted |= mode not in SURE
 
     def end_in_force(self) -> None:
         """Forget all plans but the one in force, which ends."""
@@ -124,18 +131,21 @@ class PlanSuccession:
             return 'the next plan was made for tighter bounds than are known now'
         if self._begins_anew and not plan.stands_still:
             return 'the first plan in another mode has to stand still'
-        reason = self._refusal_to_go_on(plan, t)
-        if not reason and not (self._is_doubted and self._stays(plan)):
-            told = plan, t, measurement, estimate.bounds
+        reason, told = self._refusal_to_go_on(plan, t), (plan, t, measurement, estimate.bounds)
+        if self._is_doubted and not self._stays(plan):
+            return (
+                reason
+                or 'what is held may have changed: the first plan has to stand still at rest'
+            )
+        if not reason and not self._is_doubted:
             astray = self._arm.refusal_to_go_on(*told)
             if astray or not self._asks_for_energy(plan, t):
                 return astray
             return self._arm.refusal_when_late(*told)
         if not self._stays(plan):
             return reason
-        told = plan, t, measurement, certified
         if self._is_doubted or self._gap_to(plan) > SAME:
-            return self._arm.refusal_to_begin(*told)
+            return self._arm.refusal_to_begin(plan, t, measurement, certified)
         return self._arm.refusal_to_stay(*told)
 
     def _refusal_to_go_on(self, plan: Plan, t: float) -> str:

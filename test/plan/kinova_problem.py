@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
+from safe_sysid.model.dynamics.kinetic_energy import kinetic_energy
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.search.best_plan import SearchSettings
@@ -46,3 +47,13 @@ def without_armature(problem):
     theta = problem.bounds.theta
     wide = Interval(-np.abs(theta) - 1.0, np.abs(theta) + 1.0)
     return replace(problem, bounds=ParameterEstimate(problem.model.layout, theta, wide))
+
+
+def doubtful_place(problem):
+    """Return where an arm that is to be at START has V above V_M for some bodies alone."""
+    away = GAINS.K_r * np.ones(7)
+    V = kinetic_energy(problem.model, problem.bounds.bounds, START, away)
+    off = np.sqrt(GAINS.V_M / V.center)
+    least, most = (float(x) * off**2 for x in (V.lower, V.upper))
+    assert least < 0.99 * GAINS.V_M < 1.01 * GAINS.V_M < most
+    return START + off

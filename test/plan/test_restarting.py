@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-from plan.kinova_problem import QUICK, START, kinova_problem, with_unknown_payload
+from plan.kinova_problem import QUICK, START, doubtful_place, kinova_problem, with_unknown_payload
 import pytest
 
 from safe_sysid.measure.joint_log import JointMeasurement
@@ -11,7 +11,7 @@ from safe_sysid.plan import receding_horizon
 from safe_sysid.plan.agreement import Followed
 from safe_sysid.plan.mission import Mission
 from safe_sysid.plan.receding_horizon import PlannerSettings
-from safe_sysid.plan.restarting import RestartingPlanner
+from safe_sysid.plan.restarting import SOON, RestartingPlanner
 from safe_sysid.plan.result import SearchFinding, SearchOutcome
 from safe_sysid.plan.search.best_plan import stand_still
 
@@ -124,9 +124,11 @@ def test_a_plan_that_is_not_followed_is_forgotten_while_the_arm_moves_on(problem
 def test_a_plan_that_is_followed_is_kept(problem):
     planner = real_time(problem)
     planner.step(IDLE, at(0.0), problem.bounds)
+    begun = planner.result.plan
     follow(planner)
-    for now in (0.1, 0.7, 1.3):
-        assert planner.step(IDLE, at(now), problem.bounds) is None
+    for now in (0.1, 0.5, 0.7, 1.3):
+        planner.step(IDLE, at(now), problem.bounds)
+        assert planner.result.plan is begun
 
 
 def test_in_lockstep_what_is_followed_does_not_matter(problem):
@@ -175,14 +177,29 @@ def test_every_beginning_asks_for_the_problem_anew(problem):
     assert len(asked) == 3
 
 
+def test_where_time_does_not_wait_for_searches_the_first_motion_begins_soon(problem):
+    """Any plan will do, as better ones follow; where none is found there is time for the next."""
+    teaching = with_unknown_payload(problem)
+    for make, begins in ((lockstep, SETTINGS.wait), (real_time, SOON)):
+        planner, mission = make(teaching), Mission(teaching.model, None)
+        first = planner.step(mission, at(0.0), teaching.bounds)
+        assert first.successor.start_time == pytest.approx(begins)
+        later = make(teaching)
+        later.step(IDLE, at(0.0), teaching.bounds)
+        follow(later)
+        assert later.step(IDLE, at(begins), teaching.bounds) is not None
+        assert later.step(IDLE, at(begins + 0.9 * SETTINGS.wait), teaching.bounds) is None
+
+
 def test_only_in_real_time_a_successor_may_be_noticed_late(problem):
     teaching = with_unknown_payload(problem)
     for make, noticed in ((lockstep, False), (real_time, True)):
         planner, mission = make(teaching), Mission(teaching.model, None)
         first = planner.step(mission, at(0.0), teaching.bounds)
         assert first.outcome is SearchOutcome.FOUND
-        q, qd, _ = first.successor.desired(1.9)
-        moved = JointMeasurement(stamp(1.9), q, qd, np.zeros(7))
+        late = first.successor.start_time + 0.4
+        q, qd, _ = first.successor.desired(late)
+        moved = JointMeasurement(stamp(late), q, qd, np.zeros(7))
         second = planner.step(mission, moved, teaching.bounds)
         assert (second.plan is first.successor) == noticed
         assert (second.outcome is SearchOutcome.MISSED) == (not noticed)
@@ -198,10 +215,17 @@ def rested(planner, problem):
     planner.forget()
 
 
-def first_of_the_next(planner, estimate, seconds=4.0):
+def first_of_the_next(planner, estimate, seconds=4.0, position=BESIDE):
     """Where the first plan of the next planner stands."""
-    sample = replace(at(seconds), position=BESIDE)
+    sample = replace(at(seconds), position=position)
     return planner.step(IDLE, sample, estimate).plan
+
+
+def stands_at(plan, place):
+    """Whether a plan stands there, as it goes on from another one or begins anew."""
+    goes_on = plan.certificate.problem.error_at_start is not None
+    assert goes_on == (place is START)
+    return np.array_equal(plan.curve.q0, place)
 
 
 def test_for_another_mission_the_arm_stays_where_its_plan_has_brought_it(problem):
@@ -209,43 +233,85 @@ def test_for_another_mission_the_arm_stays_where_its_plan_has_brought_it(problem
     planner = real_time(problem)
     rested(planner, problem)
     planner.forget()  # for a third one
-    plan = first_of_the_next(planner, problem.bounds)
-    assert np.array_equal(plan.curve.q0, START)
-    assert plan.certificate.problem.error_at_start is not None
-    assert planner.step(IDLE, at(4.4), problem.bounds) is None
-    again = first_of_the_next(planner, problem.bounds, 4.6)  # for it was not followed
-    assert np.array_equal(again.curve.q0, BESIDE)
-    assert again.certificate.problem.error_at_start is None
+    assert stands_at(first_of_the_next(planner, problem.bounds), START)
+    planner.forget()  # before the plan was heard of
+    assert stands_at(first_of_the_next(planner, problem.bounds, 4.1), START)
 
 
-@pytest.mark.parametrize('why', ['doubt', 'begin_again', 'nobody', 'another'])
-def test_where_the_arm_may_not_be_on_its_plan_it_begins_where_it_is_measured(problem, why):
+def test_where_that_is_not_followed_each_way_is_tried_in_turn(problem):
     planner = real_time(problem)
     rested(planner, problem)
-    if why in ('doubt', 'begin_again'):
-        getattr(planner, why)()
+    places = START, BESIDE, START, BESIDE
+    for now, place in zip((4.0, 4.6, 5.2, 5.8), places, strict=True):
+        assert stands_at(first_of_the_next(planner, problem.bounds, now), place)
+        planner.step(IDLE, at(now + 0.05), problem.bounds)
+
+
+@pytest.mark.parametrize('why', ['begin_again', 'nobody', 'another', 'wider'])
+def test_where_the_arm_may_not_be_on_its_plan_it_begins_where_it_is_measured(problem, why):
+    planner, bounds = real_time(problem), problem.bounds
+    rested(planner, problem)
+    if why == 'begin_again':
+        planner.begin_again()
+    elif why == 'wider':  # of what may be held
+        bounds = with_unknown_payload(problem).bounds
     else:
         other = None if why == 'nobody' else Followed(stamp(0.5), stamp(3.5))
         planner.note_followed(other)
-    assert np.array_equal(first_of_the_next(planner, problem.bounds).curve.q0, BESIDE)
+    assert stands_at(first_of_the_next(planner, bounds), BESIDE)
 
 
-def test_a_plan_of_before_for_less_than_may_be_held_now_says_nothing_of_where_the_arm_is(problem):
+@pytest.mark.parametrize(
+    ('is_doubted', 'where', 'stays'),
+    [
+        (True, 'beside', True),
+        (True, 'far', False),
+        (False, 'far', True),
+        (False, 'elsewhere', False),
+    ],
+)
+def test_in_doubt_it_begins_with_an_energy_that_is_small_for_all_that_may_be_held(
+    problem, is_doubted, where, stays
+):
     planner = real_time(problem)
     rested(planner, problem)
-    wider = with_unknown_payload(problem).bounds
-    plan = first_of_the_next(planner, wider)
-    assert np.array_equal(plan.curve.q0, BESIDE)
+    if is_doubted:
+        planner.doubt()
+    places = {'beside': BESIDE, 'far': doubtful_place(problem), 'elsewhere': START - 0.1}
+    plan = first_of_the_next(planner, problem.bounds, position=places[where])
+    assert stands_at(plan, START if stays else places[where])
 
 
-def test_where_staying_is_not_certified_the_arm_begins_where_it_is_measured(problem, monkeypatch):
+def test_a_doubt_is_over_once_a_plan_has_begun(problem):
     planner = real_time(problem)
     rested(planner, problem)
+    planner.doubt()
+    first_of_the_next(planner, problem.bounds)
+    follow(planner)
+    planner.forget()
+    far = doubtful_place(problem)
+    assert stands_at(first_of_the_next(planner, problem.bounds, 8.0, far), START)
 
-    def refused(problem, budget, settings):
-        if problem.error_at_start is not None:
+
+@pytest.mark.parametrize('passing', [True, False])
+def test_where_staying_is_not_certified_the_arm_begins_where_it_is_measured(
+    problem, monkeypatch, passing
+):
+    """Where neither is, both are tried again."""
+    planner = real_time(problem)
+    rested(planner, problem)
+    refused = [True]
+
+    def stand(problem, budget, settings):
+        goes_on = problem.error_at_start is not None
+        if (refused[0] or not passing) and (goes_on or passing):
             return SearchFinding(SearchOutcome.INFEASIBLE)
         return stand_still(problem, budget, settings)
 
-    monkeypatch.setattr(receding_horizon, 'stand_still', refused)
-    assert np.array_equal(first_of_the_next(planner, problem.bounds).curve.q0, BESIDE)
+    monkeypatch.setattr(receding_horizon, 'stand_still', stand)
+    first = planner.step(IDLE, replace(at(4.0), position=BESIDE), problem.bounds)
+    if passing:
+        assert first.plan is None
+        refused[0] = False
+        first = planner.step(IDLE, replace(at(4.7), position=BESIDE), problem.bounds)
+    assert stands_at(first.plan, START if passing else BESIDE)

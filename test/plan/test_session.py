@@ -1,7 +1,7 @@
 """A session plans for the mission of the mode, and tells the operator how that goes."""
 
 import numpy as np
-from plan.kinova_problem import START, kinova_problem
+from plan.kinova_problem import START, doubtful_place, kinova_problem
 import pytest
 
 from safe_sysid.errors import BoundError
@@ -107,18 +107,30 @@ def test_a_mission_has_ended_where_its_last_plan_was_followed_to_the_end(
 
 
 @pytest.mark.parametrize(
-    ('between', 'stays'), [((), True), (('identified',), True), (('fault', 'holding'), False)]
+    ('between', 'stays'),
+    [
+        ((), True),
+        (('identified',), True),
+        (('braking', 'task'), True),
+        (('fault',), False),
+        (('holding',), False),
+        (('changing', 'exciting'), False),
+        (('', 'task'), False),
+    ],
 )
-def test_after_a_fault_the_arm_may_be_anywhere(session, planner, problem, between, stays):
+def test_where_something_else_may_be_held_by_now_the_arm_has_to_be_near_its_plan(
+    session, planner, problem, between, stays
+):
     session.turn_to('calm')
     plan = step(session, problem, 0.0).plan
     start, end = (ORIGIN + round(t * 1e9) for t in (plan.start_time, plan.end_time))
     planner.note_followed(Followed(start, end))
     for mode in (*between, 'far'):
         session.turn_to(mode)
-    beside = JointMeasurement(end, START + 1e-3, np.zeros(7), np.zeros(7))
-    then = session.step(beside, problem.bounds).plan
-    assert np.array_equal(then.curve.q0, START if stays else START + 1e-3)
+    far = doubtful_place(problem)
+    sample = JointMeasurement(end, far, np.zeros(7), np.zeros(7))
+    then = session.step(sample, problem.bounds).plan
+    assert np.array_equal(then.curve.q0, START if stays else far)
 
 
 def test_what_is_asked_in_other_modes_or_was_asked_before_leaves_nothing_to_do(planner, problem):

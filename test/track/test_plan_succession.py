@@ -14,6 +14,7 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.track.gains import Gains
 from safe_sysid.track.plan_succession import PlanSuccession, SuccessionSettings
 from safe_sysid.track.seen_start import UNSEEN
+from safe_sysid.track.supervisor import Mode
 from safe_sysid.track.takeover import TrackedArm
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
@@ -41,9 +42,9 @@ def moving(start, before, k=(0.5, 0.2)):
     return plan(start, before.curve_from(start, 2.0), np.array(k))
 
 
-def energy_of(off):
+def energy_of(off, known=KNOWN):
     """Least and largest V of an arm at rest that is so far off [J]."""
-    V = kinetic_energy(MODEL, KNOWN.bounds, AT, ARM.gains.K_r * off * STIFFEST)
+    V = kinetic_energy(MODEL, known.bounds, AT, ARM.gains.K_r * off * STIFFEST)
     return float(V.lower), float(V.upper)
 
 
@@ -227,18 +228,20 @@ def test_after_the_end_of_a_plan_another_may_begin_where_the_arm_is(succession):
 
 
 @pytest.mark.parametrize(
-    ('off', 'late', 'is_doubted', 'goes_on'),
+    ('off', 'late', 'mode', 'goes_on'),
     [
-        (0.0079, 0.0, False, True),  # V is between what it is for the lightest and the heaviest
-        (0.0079, 0.4, False, True),
-        (0.0079, 0.0, True, False),
-        (0.0079, 0.4, True, False),
-        (0.003, 0.4, True, True),
-        (0.02, 0.4, False, False),
+        (0.0079, 0.0, Mode.EXCITING, True),  # V may be above V_M for the heaviest, and need not
+        (0.0079, 0.4, Mode.IDENTIFIED, True),
+        (0.0079, 0.0, Mode.HOLDING, False),
+        (0.0079, 0.4, Mode.CHANGING, False),
+        (0.0079, 0.4, Mode.FAULT, False),
+        (0.0079, 0.0, None, False),
+        (0.003, 0.4, Mode.HOLDING, True),
+        (0.02, 0.4, Mode.TASK, False),
     ],
 )
-def test_an_arm_stays_where_a_plan_has_brought_it_unless_a_fault_came_between(
-    succession, off, late, is_doubted, goes_on
+def test_an_arm_stays_where_a_plan_has_brought_it_unless_it_may_hold_something_else(
+    succession, off, late, mode, goes_on
 ):
     """Its tracking error is part of what the plan was certified for, as far as V says so."""
     seen = JointMeasurement(0, AT - off * STIFFEST, REST, REST)
@@ -246,8 +249,7 @@ def test_an_arm_stays_where_a_plan_has_brought_it_unless_a_fault_came_between(
     succession.offer(first)
     followed(succession, 0.0)
     succession.begin_anew()
-    if is_doubted:
-        succession.doubt()
+    succession.leave(mode)
     followed(succession, 4.9)
     succession.offer(again)
     assert succession.step(5.0 + late, seen, KNOWN) is (again if goes_on else first)
@@ -264,17 +266,41 @@ def test_a_doubt_ends_with_a_plan_that_has_begun_and_with_all_plans(succession):
         first, second, third = (standing(begin + later) for later in (0.0, 5.0, 10.0))
         succession.offer(first)
         assert succession.step(begin, near, KNOWN) is first
-        succession.doubt()
+        succession.leave(Mode.CHANGING)
         succession.offer(second)
         assert succession.step(begin + 5.0, near, KNOWN) is second
         succession.offer(third)
         assert succession.step(begin + 10.0, far, KNOWN) is third
-    succession.doubt()
+    succession.leave(Mode.CHANGING)
     succession.reset()
     succession.offer(standing(40.0))
     succession.step(40.0, near, KNOWN)
     succession.offer(then := standing(50.0))
     assert succession.step(50.0, far, KNOWN) is then
+
+
+def test_a_doubt_asks_the_arm_to_rest_first(succession):
+    first = standing(0.0)
+    succession.offer(first)
+    followed(succession, 0.0)
+    succession.leave(Mode.HOLDING)
+    for each in (moving(1.0, first), standing(1.5)):
+        succession.offer(each)
+        assert followed(succession, each.start_time) is first
+        assert succession.refusal.startswith('what is held may have changed')
+
+
+def test_where_an_arm_stays_counts_what_is_known_by_now(succession):
+    """Late as well as in time."""
+    first, again = standing(0.0), standing(5.0)
+    succession.offer(first)
+    followed(succession, 0.0)
+    least, _ = energy_of(1.0, NARROWER)
+    off = 1.001 * np.sqrt(ARM.gains.V_M / least)
+    assert energy_of(off)[0] < ARM.gains.V_M
+    succession.offer(again)
+    seen = JointMeasurement(0, AT - off * STIFFEST, REST, REST)
+    assert succession.step(5.4, seen, NARROWER) is first
 
 
 def test_wider_bounds_than_a_plan_was_certified_for_stop_its_take_over(succession):

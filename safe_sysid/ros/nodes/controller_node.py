@@ -296,10 +296,8 @@ class ControllerNode(ConfiguredNode):
         """See to it that plans for the mode before do not begin in the next one.
 
         Those for the next one may be here already, as the planner may have heard of it before.
-        In a fault the guard may have stopped the arm anywhere.
         """
-        if self._mode is Mode.FAULT:
-            self._succession.doubt()
+        self._succession.leave(self._mode)
         if mode in MOVING_ON:
             self._succession.begin_anew()
             return

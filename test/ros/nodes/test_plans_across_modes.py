@@ -162,6 +162,27 @@ def test_plans_told_for_one_mode_do_not_begin_in_the_next_one():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(('between', 'is_followed'), [('identified', True), ('holding', False)])
+def test_an_arm_that_may_hold_something_else_begins_with_little_energy(between, is_followed):
+    """It stays where its plan has brought it; in holding a body may have been changed."""
+    V = kinetic_energy(ARM.model, ARM.prior.bounds, AT, np.array([1.0, 0.0]))
+    speed = np.sqrt(ARM.gains.V_M / V.center)
+    assert speed**2 * V.lower < ARM.gains.V_M < 0.99 * speed**2 * V.upper
+    with others() as loop:
+        loop.begin('exciting', standing(10.0))
+        for t in (10.7, 11.4, 12.1):  # a second without a sample is a jump
+            loop.answered(between, t)
+        loop.velocity = speed * np.array([1.0, 0.0])
+        loop.tell(standing(13.0))
+        if is_followed:
+            loop.followed_from('task', 13.0, 10.0, 13.0)
+        else:
+            refusal = 'last plan not taken over'
+            loop.told('task', 13.0, lambda said: 'would begin' in said.get(refusal, ''))
+            assert loop.followed == [10.0]
+
+
+@pytest.mark.slow
 def test_energy_of_the_worst_body_in_the_bounds_of_the_plan_is_told():
     """What is held next may be any of them, so that of a body that is held is not enough."""
     bounds, V_M = ARM.prior.end_effector_bounds, ARM.gains.V_M
