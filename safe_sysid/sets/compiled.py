@@ -21,6 +21,7 @@ from typing import Any
 
 import numba
 from numba import types
+from numba.core import event
 from numba.core.runtime import rtsys
 
 ROOT = Path(__file__).parents[2]
@@ -56,15 +57,27 @@ def part_jit(kernel: Callable[..., Any]) -> Any:
     return _stamped(numba.njit(inline='always', **OPTIONS)(kernel))
 
 
-class _Made:
-    """How many kernels this process has made ready, and how many of them it found on disk."""
+class _Compilations(event.Listener):
+    """Counts what this process compiles, and not what it finds on disk."""
 
-    ready = found = 0
+    count = 0
+
+    def on_start(self, event: object) -> None:
+        """Count one more."""
+        del event
+        self.count += 1
+
+    def on_end(self, event: object) -> None:
+        """Nothing."""
+
+
+_COMPILATIONS = _Compilations()
+event.register('numba:compile', _COMPILATIONS)
 
 
 def compiled_here() -> int:
-    """How many kernels were compiled by this process, and not found on disk."""
-    return _Made.ready - _Made.found
+    """How many kernels this process has compiled so far; those found on disk do not count."""
+    return _COMPILATIONS.count
 
 
 def _stamped(kernel: Any) -> Any:
@@ -81,7 +94,6 @@ def _for_any_integer(compiled: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Compile once for all integers: numba would once more for each that a caller writes out."""
 
     def once(signature: Any) -> Any:
-        _Made.ready += 1
         return compiled(tuple(types.unliteral(each) for each in signature))
 
     return once
@@ -110,9 +122,7 @@ def _ready_made(kept: Any) -> Callable[[Any, Any], Any]:
     def loaded(signature: Any, target: Any) -> Any:
         rtsys.initialize(target)
         with kept._guard_against_spurious_io_errors():
-            kernel = kept._load_overload(signature, target)
-            _Made.found += kernel is not None
-            return kernel
+            return kept._load_overload(signature, target)
 
     return loaded
 

@@ -30,6 +30,14 @@ class Nothing:
         return iter(())
 
 
+class Anything(Nothing):
+    """A purpose with one kind of aim."""
+
+    def rehearsal(self, ahead):
+        del ahead
+        return iter(['an aim'])
+
+
 IDLE = Nothing()
 
 
@@ -72,6 +80,22 @@ def test_time_begins_with_the_warm_up(problem):
     assert planner.is_warm
     assert planner.clock.origin == ORIGIN
     assert planner.step(IDLE, at(0.25), problem.bounds).plan.start_time == 0.25
+
+
+@pytest.mark.parametrize(
+    ('compiled', 'searches'), [([0, 0], 1), ([0, 7, 7, 7], 2), ([3, 4, 4, 9, 9, 9], 3)]
+)
+def test_trial_searches_end_with_one_in_which_nothing_was_compiled(
+    problem, monkeypatch, compiled, searches
+):
+    counts, tried = iter(compiled), []
+    monkeypatch.setattr(receding_horizon, 'compiled_here', lambda: next(counts))
+    planner = RestartingPlanner(lambda: problem, SETTINGS)
+    monkeypatch.setattr(
+        receding_horizon.RecedingHorizonPlanner, '_search', lambda *told: tried.append(told)
+    )
+    planner.warm_up([Anything()], at(0.0), problem.bounds)
+    assert len(tried) == searches
 
 
 def test_a_result_is_given_once(problem):

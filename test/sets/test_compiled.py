@@ -43,6 +43,16 @@ def test_a_kernel_is_compiled_once_whatever_integers_its_callers_write_out():
 PART = re.compile(r'@part_jit\ndef (\w+)\(')
 
 
+def test_what_is_compiled_is_counted_and_what_is_ready_is_not():
+    kernel = compiled.jit(lambda x: x + 1.0)
+    before = compiled.compiled_here()
+    counts = []
+    for value in (1.0, 2.0, np.float64(3.0), 1.0j):
+        kernel(value)
+        counts.append(compiled.compiled_here() - before)
+    assert counts == [1, 1, 1, 2]
+
+
 def test_what_is_compiled_into_its_caller_has_one_caller():
     package = Path(compiled.__file__).parents[1]
     texts = {path: path.read_text(encoding='utf-8') for path in package.rglob('*.py')}
