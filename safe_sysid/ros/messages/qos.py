@@ -35,6 +35,10 @@ NEWEST_SAMPLE = _reliable(1, DurabilityPolicy.VOLATILE)
 # A node that is started again gets it at once.
 STATE = _reliable(1, DurabilityPolicy.TRANSIENT_LOCAL)
 
+# mode for whoever has to know every one that there was, also after a wait: controller and planner.
+# In some of them what is held may have been changed.
+MODES = _reliable(100, DurabilityPolicy.TRANSIENT_LOCAL)
+
 # parameter_estimate for whoever tells when it changed, and may have to wait: the monitor.
 EVERY_STATE = _reliable(500, DurabilityPolicy.TRANSIENT_LOCAL)
 

@@ -29,7 +29,7 @@ from safe_sysid.ros.messages.codec import (
     plan_message,
     stamp_of,
 )
-from safe_sysid.ros.messages.qos import ANSWERS, PLANS, SAMPLES, STATE
+from safe_sysid.ros.messages.qos import ANSWERS, MODES, PLANS, SAMPLES, STATE
 from safe_sysid.ros.process.configured_node import ConfiguredNode
 from safe_sysid.ros.process.leaving import LeaveWithTheLoop
 from safe_sysid.ros.process.lifecycle import Lifecycle, Work
@@ -119,7 +119,7 @@ class ControllerNode(ConfiguredNode):
         self._life = Lifecycle(self, waits, self.leave.supervised, work)
         self._health = Health(self, self._condition, self._life)
         subscribe = self.create_subscription
-        subscribe(String, 'mode', self._on_mode, STATE)
+        subscribe(String, 'mode', self._on_mode, MODES)
         subscribe(Float64MultiArray, 'parameter_estimate', self._on_estimate, STATE)
         subscribe(Float64MultiArray, 'certified_estimate', self._on_certified, PLANS)
         subscribe(JointTrajectory, 'plan', self._on_plan, PLANS)

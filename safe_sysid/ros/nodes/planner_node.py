@@ -25,7 +25,7 @@ from safe_sysid.ros.messages.codec import estimate_of
 from safe_sysid.ros.messages.handling_checks import HandlingChecks
 from safe_sysid.ros.messages.plan_publisher import PlanPublisher
 from safe_sysid.ros.messages.planned_answers import PlannedAnswers
-from safe_sysid.ros.messages.qos import STATE
+from safe_sysid.ros.messages.qos import MODES, STATE
 from safe_sysid.ros.messages.request_topics import PLACED_AVOIDED
 from safe_sysid.ros.messages.requested_goals import RequestedGoals
 from safe_sysid.ros.messages.subscriptions import Subscriptions
@@ -110,7 +110,7 @@ class PlannerNode(ConfiguredNode):
         self._life = Lifecycle(self, waits, self.leave.supervised, work)
         self._health = Health(self, self._condition, self._life)
         subscribe = Subscriptions(self, self._complain).add
-        subscribe(String, 'mode', self._on_mode, STATE)
+        subscribe(String, 'mode', self._on_mode, MODES)
         subscribe(Float64MultiArray, 'parameter_estimate', self._on_estimate, STATE)
         subscribe(JointTrajectory, 'plan_in_force', self._on_plan_in_force, STATE)
         names = model.layout.joint_names
