@@ -90,44 +90,21 @@ def _error_in_all_poses(model: RobotModel, theta: Interval, gains: Gains) -> Tra
     return bounded_by_inertia(model, gains, joint_inertia(model, theta))
 
 
-class _Start(NamedTuple):
-    """Where plans begin, and with which error."""
-
-    position: tuple[float, ...]
-    error: tuple[float, ...] | None  # shape of an ellipsoid, row by row
-
-    @staticmethod
-    def of(problem: Problem) -> _Start:
-        """Of the plans of a problem."""
-        shape = problem.error_at_start
-        return _Start(
-            tuple(problem.horizon.curve.q0.tolist()),
-            None if shape is None else tuple(shape.ravel().tolist()),
-        )
-
-    @property
-    def shape(self) -> Array | None:
-        """Shape of the error, (n, n)."""
-        if self.error is None:
-            return None
-        return np.array(self.error).reshape(len(self.position), -1)
-
-
 def _ways(problem: Problem) -> tuple[tuple[int, ...], ...]:
     """Return what bodies count as along the plans of a problem: `Counts`, (n,) for each try."""
-    start = _Start.of(problem)
-    return _ways_from(problem.model, problem.bounds.bounds, problem.promised, start)
+    q0 = tuple(problem.horizon.curve.q0.tolist())
+    return _ways_from(problem.model, problem.bounds.bounds, problem.promised, q0)
 
 
 @lru_cache(maxsize=8)  # as above
 def _ways_from(
-    model: RobotModel, theta: Interval, gains: Gains, start: _Start
+    model: RobotModel, theta: Interval, gains: Gains, start: tuple[float, ...]
 ) -> tuple[tuple[int, ...], ...]:
-    """Return what bodies count as along plans from a start, what is best there first.
+    """Return what bodies count as along plans from a position, what is best there first.
 
     Nothing where the bound for all poses is good enough.
     """
-    floors, q0 = inertia_floors(model, theta), np.array(start.position)[None]
+    floors, q0 = inertia_floors(model, theta), np.array(start)[None]
     inertia = joint_inertia(model, theta)
     ways = floors.most, floors.plain, floors.points
     each = (_factors(model, floors.of(way), q0) for way in ways)
@@ -136,18 +113,18 @@ def _ways_from(
         return ()
 
     def size(bodies: BodyParameters) -> float:
-        return _size_at_rest(bodies, model, theta, gains, start)
+        return _size_at_rest(bodies, model, theta, gains, np.array(start))
 
     return tuple(tuple(way.tolist()) for way in (floors.closest(size), floors.plain))
 
 
 def _size_at_rest(
-    bodies: BodyParameters, model: RobotModel, theta: Interval, gains: Gains, start: _Start
+    bodies: BodyParameters, model: RobotModel, theta: Interval, gains: Gains, q: Array
 ) -> float:
     """How large the error of an arm at rest is: the sum of the logarithms over its joints."""
     still = np.zeros(model.n)
-    standing = Horizon(Bezier(np.array(start.position), still, still, 1.0), still, still, 1)
-    tube = _tube(bodies, model, gains, standing, start.shape)
+    standing = Horizon(Bezier(q, still, still, 1.0), still, still, 1)
+    tube = _tube(bodies, model, gains, standing, None)
     if tube is None:
         return np.inf
     return float(np.log(_error_of(tube, model, theta, gains).position).sum())
