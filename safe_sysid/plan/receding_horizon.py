@@ -315,12 +315,11 @@ class RecedingHorizonPlanner:
         if before is None or now < before.plan.end_time or not _covers(before.plan, estimate):
             return self._standing(measurement, estimate, now)
         ways = [self._standing_on, self._standing]
-        finding, plan = SearchFinding(SearchOutcome.UNUSABLE), None
-        for way in reversed(ways) if before.prefers_measured else ways:
-            finding, plan = way(measurement, estimate, now)
-            if plan is not None:
-                self.is_at_end_of_other = way == self._standing_on
-                break
+        first, other = reversed(ways) if before.prefers_measured else ways
+        used, (finding, plan) = first, first(measurement, estimate, now)
+        if plan is None:
+            used, (finding, plan) = other, other(measurement, estimate, now)
+        self.is_at_end_of_other = plan is not None and used == self._standing_on
         return finding, plan
 
     def _standing_on(

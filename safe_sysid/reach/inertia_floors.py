@@ -83,6 +83,8 @@ class InertiaFloors:
     def closest(self, size: Callable[[BodyParameters], float]) -> IntArray:
         """Count those that are not known well as makes a size smallest, one after the other."""
         best = self.plain
+        if np.all(self.energy_gap <= UNSURE):
+            return best
         least = size(self.of(best))
         for body in np.argsort(-self.energy_gap):
             if self.energy_gap[body] <= UNSURE:

@@ -115,7 +115,8 @@ def _ways_from(
     def size(bodies: BodyParameters) -> float:
         return _size_at_rest(bodies, model, theta, gains, np.array(start))
 
-    return tuple(tuple(way.tolist()) for way in (floors.closest(size), floors.plain))
+    best_first = floors.closest(size), floors.plain  # often the same
+    return tuple(dict.fromkeys(tuple(way.tolist()) for way in best_first))
 
 
 def _size_at_rest(

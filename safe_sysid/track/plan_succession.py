@@ -37,9 +37,10 @@ from safe_sysid.track.takeover import Takeover
 from safe_sysid.trajectory.plan import Plan
 
 SAME = 1e-6  # [rad, rad/s, rad/s^2] between two states that are the same up to rounding
-SURE = (Mode.EXCITING, Mode.IDENTIFIED, Mode.TASK, Mode.BRAKING)  # modes in which what is held
-# stays what it is, unless a fault says otherwise
 ROUNDING = 1e-9  # [s] between two times that are the same: whole nanoseconds from another origin
+
+# Modes in which what is held stays what it is, unless a fault says otherwise.
+SURE = (Mode.EXCITING, Mode.IDENTIFIED, Mode.TASK, Mode.BRAKING)
 
 # In 0.1 s a jerk of 10 rad/s^3 moves a desired velocity by 0.05 rad/s: later no arm is near it.
 Late = Annotated[float, Range(above=0.0, at_most=0.1)]

@@ -9,6 +9,7 @@ from reach.light_arms import UR5_HOME, problem_of, ur5
 from reach.test_plan_error import Pushed
 
 from safe_sysid.model import inertia
+from safe_sysid.reach import inertia_floors as module
 from safe_sysid.reach.inertia_floors import Counts, InertiaFloors, inertia_floors
 from safe_sysid.reach.joint_inertia import spatial_inertia
 from safe_sysid.reach.plan_error import nominal_inverse, plan_error
@@ -66,6 +67,20 @@ def test_the_point_of_the_least_mass_at_the_true_centre_is_within_its_bounds(rng
         apart = apart - spatial_inertia(Interval.of([float(x) for x in exact])).center
         assert np.linalg.eigvalsh(apart).min() > -1e-12
         assert np.allclose(c, [float(x) for x in centre])
+
+
+def test_a_point_of_the_largest_mass_is_noticed(rng, monkeypatch):
+    """It is above bodies that are lighter."""
+
+    def heaviest(bodies):
+        lower = bodies.lower.copy()
+        lower[:, 0] = bodies.upper[:, 0]
+        return points(Interval(lower, bodies.upper))
+
+    points = module._points
+    monkeypatch.setattr(module, '_points', heaviest)
+    with pytest.raises(AssertionError):
+        test_the_point_of_the_least_mass_at_the_true_centre_is_within_its_bounds(rng)
 
 
 def held(moments):
