@@ -53,6 +53,7 @@ from safe_sysid.track.invariance import (
     Disturbance,
     Invariance,
     LawBounds,
+    Rates,
     Shell,
     StateError,
     invariance,
@@ -178,8 +179,7 @@ class _Plan:
             against = Disturbance(
                 disturbance + room, inertia.diagonal, inertia.inverse, ratio, step.ball
             )
-            since = 0.0 if self.before is None else self._length_before(shell.mu)
-            late = StateError(step.at_sample, self.sampling.age, resisting.length, since)
+            late = self._error(step.at_sample, resisting.length, shell)
             try:
                 found = invariance(shell, against, late, found)
             except BoundError as error:
@@ -215,18 +215,26 @@ class _Plan:
         """Whether all K_r are the same."""
         return bool(np.ptp(self.gains.K_r) == 0.0)
 
-    def _length_before(self, mu: float) -> float:
+    def _error(self, at_sample: float, coriolis: float, shell: Shell) -> StateError:
+        """Return what r changes by from a sample on, beside what is seen wrong of it."""
+        times = self.sampling.waiting, self.sampling.held
+        if self.before is None:
+            return StateError(at_sample, *times, coriolis)
+        return StateError(at_sample, *times, coriolis, self._length_before(shell.mu))
+
+    def _length_before(self, mu: float) -> Rates:
         """|dr/dt|_M under the plan before: M <= (H + diag(Ia)) / mu <= kappa M_before / mu."""
         assert self.before is not None
         kappa = self.before.shell.kappa
-        return float(self.before.pace.length * np.sqrt(kappa / mu) * ROUNDING)
+        return self.before.pace.length.times(float(np.sqrt(kappa / mu) * ROUNDING))
 
     def _following(
         self, push: _Push, inertia: SeenInertia, shell: Shell, resisting: _Resisting
     ) -> _Step:
         """Derive all else from bounds of w and v."""
         s, K = self.sampling, self.gains.K_r
-        length = (push.omega * (1.0 + push.nu) + resisting.length) / shell.mu * ROUNDING
+        drift = (push.omega + resisting.length) / shell.mu * ROUNDING
+        length = Rates((drift + push.omega * push.nu / shell.mu) * ROUNDING, drift)
         own = whole = self._pace(push, inertia, resisting, length)
         if self.before is not None:
             whole = _either(own, self.before.pace, self._length_before(shell.mu))
@@ -238,7 +246,7 @@ class _Plan:
         rho = observation_bound(late, s.period) + edges * whole.moved
         delta_v = (rho + 0.5 * K * self.step) * ROUNDING
         aged = s.age * (whole.rate + K * self.error.velocity) * ROUNDING
-        turning = whole.length + K.max() * np.sqrt(2.0 * shell.V_M / shell.mu)
+        turning = whole.length.whole + K.max() * np.sqrt(2.0 * shell.V_M / shell.mu)
         turning += K.max() ** 2 * inertia.length(self.error.position)
         ball = 0.0
         if self._has_ball:
@@ -248,9 +256,9 @@ class _Plan:
         return _Step(found, ball, inertia.length(rho), observer, rho, own, whole)
 
     def _pace(
-        self, push: _Push, inertia: SeenInertia, resisting: _Resisting, length: float
+        self, push: _Push, inertia: SeenInertia, resisting: _Resisting, length: Rates
     ) -> Pace:
-        """How fast r may change, |dr/dt|_M being `length` at most."""
+        """How fast r may change, with bounds of |dr/dt|_M."""
         size, jitter = push.omega * push.nu, self.sampling.jitter + self.sampling.stamp
         known = inertia.motion(push.robust, size)  # contains M^-1 v
         away = (inertia.off @ known[..., None])[..., 0]
@@ -345,13 +353,14 @@ def _desired(horizon: Horizon) -> tuple[Array, Array, Array]:
     return speed, acceleration, jerk
 
 
-def _either(a: Pace, b: Pace, length: float) -> Pace:
+def _either(a: Pace, b: Pace, length: Rates) -> Pace:
     """Bounds for both and a little more, with the length of b in the norm of a."""
     unknown, moved, lagged, rate = (
         np.maximum(x, y) * ROUNDING for x, y in zip(a[:4], b[:4], strict=True)
     )
     jerk = np.maximum(a.jerk, b.jerk) * ROUNDING
-    return Pace(unknown, moved, lagged, rate, max(a.length, length) * ROUNDING, jerk)
+    most = Rates(*np.maximum(a.length, length).tolist()).times(ROUNDING)
+    return Pace(unknown, moved, lagged, rate, most, jerk)
 
 
 def _magnitude(reach: JointReach, rows: Array) -> Array:

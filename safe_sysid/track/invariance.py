@@ -7,16 +7,29 @@ kappa M. What acts on the arm besides v is w = w_1 + w_2, |w_1| <= w_bar joint b
 and omega >= sqrt(w_bar' |M^-1| w_bar) + omega_b >= |w|,
 
     v = lambda M r_hat,   lambda = N / B,   B = max(l (l - sigma), 1/2 (y^2 + l^2 - sigma^2))
-    N = max(0, |r_hat|' w_bar + omega_b l + sigma omega - alpha max(0, V_M - V_sup))
-        + alpha max(0, V_inf - V_M),
-    V_sup >= 1/2 kappa (l + sigma)^2 or any other upper bound of V,   V_inf likewise a lower one.
+    N = max(0, |r_hat|' w_bar + omega_b l + sigma omega - alpha max(0, V_M - V_sup)),
+    V_sup >= 1/2 kappa (l + sigma)^2 or any other upper bound of V.
 
 V <= V_M stays true if sigma < y. V changes by dV/dt <= r' (w - v). Where V >= V_M, |r|_M >= y and
 V_sup >= V_M, so N >= |r_hat|' w_bar + omega_b l + sigma omega >= r' w. From 2 r' M r_hat =
 |r|^2 + l^2 - |r - r_hat|^2 >= y^2 + l^2 - sigma^2, and r' M r_hat >= l (l - sigma), so r' v >= N.
 dV/dt <= 0 almost everywhere on V >= V_M: V, absolutely continuous, does not leave V <= V_M.
-V_inf > V_M only where an assumption was false; the damping it adds, at most alpha mu / 2 in units
-of lambda, brings the arm back.
+
+Its own torque. While v acts, r changes by -M^-1 v = -lambda r_hat a second: along r_hat, towards
+0. So after a time s it is sigma only from a r_hat, a = 1 - lambda s, which need not be part of
+sigma. The same proof with a r_hat for r_hat wants lambda >= a N(a l) / B(a l) = h(a l) / l,
+h(z) = z N(z) / B(z), N(z) that of z / l r_hat. So for all a in [0, 1]
+
+    lambda = 1/l max of h(z) over z <= l.
+
+With N(z) = p z + q, h grows to z = min(y + sigma, [p c + sqrt(p^2 c^2 + q^2 c)] / q), c = y^2 -
+sigma^2, and falls from there on (B is its second form up to y + sigma, where h falls once q z^2 >
+2 p c z + q c; the first from there on, where h = (p z + q) / (z - sigma)): lambda is h(l) / l up
+to there, h of that place / l beyond. a >= 0 while lambda s <= 1: lambda <= omega (l + sigma) / B
+is omega / (y - sigma) at most, at l = y - sigma, so sigma + omega s <= y is all that takes.
+
+V_inf <= V. Where V_inf > V_M an assumption was false; lambda then has alpha (V_inf - V_M) / B on
+top, alpha mu / 2 at most, which brings the arm back.
 
 Size. u' M r_hat (|r_hat|' w_bar) / l^2 is a form of rank two in M^1/2 r_hat, so with u = e_j
 
@@ -24,17 +37,23 @@ Size. u' M r_hat (|r_hat|' w_bar) / l^2 is a form of rank two in M^1/2 r_hat, so
     b_j = 1/2 (sqrt(M_jj) sqrt(w_bar' |M^-1| w_bar) + w_bar_j) + sqrt(M_jj) omega_b,
     |v| in the norm of M^-1 <= nu omega,   nu = 1 + x + x / sqrt(1 - x^2),
 
-as l^2 / B <= 1 + x, attained at l = y + sigma, and sigma l / B <= sigma / sqrt(y^2 - sigma^2).
+as z^2 / B <= 1 + x, attained at z = y + sigma, and sigma z / B <= sigma / sqrt(y^2 - sigma^2).
 
-Age. Between its sample and the end of its torque, at most `age` later, r changes by no more than
-age (omega + nu omega + coriolis) / mu, coriolis >= |C r + Fv r| in the norm of M^-1. That is part
-of sigma, and nu is made of sigma: any x that what follows from it does not exceed is a bound. Let
-t be the first time at which V > V_M (1 + 1e-9), for which all of this is computed: before it the
-bounds hold, so sigma does, so dV/dt <= 0 on V >= V_M, and there is no such t.
+Age. Until the torque of a sample acts, at most `waiting` later, r changes by no more than waiting
+(omega + coriolis + nu omega) / mu, coriolis >= |C r + Fv r| in the norm of M^-1; the last part is
+that of torques of samples before. From then on, for `held` at most, it changes by -M^-1 v and held
+[(omega + coriolis) / mu + off nu omega], off = max(1 / mu - 1, 1 - 1 / kappa) >= |1 - M^1/2 (H +
+diag(Ia))^-1 M^1/2|. All but -M^-1 v is part of sigma, and nu is made of sigma: any x that what
+follows from it does not exceed is a bound. Where drives average commands, held is 0 and waiting
+the whole age: then all of it is part of sigma. Let t be the first time at which V > V_M (1 +
+1e-9), for which all of this is computed: before it the bounds hold, so sigma does, so dV/dt <= 0
+on V >= V_M, and there is no such t.
 
 Actuators. What acts may differ from v by `share` |v|: w_bar contains share_j |v_j|. The law has
-it exactly, as N is linear in lambda: lambda = N / (B - |r_hat|' share |M r_hat|). The bound of v
-has it as share_j times the bound of v; again any v that what follows from it does not exceed.
+it exactly, as N is linear in lambda: h = z N / (B - o z^2), o = |r_hat|' share |M r_hat| / l^2.
+That grows and falls likewise, to [p c + sqrt(p^2 c^2 + m q^2 c)] / (m q), m = 1 - 2 o, or y +
+sigma. The bound of v has it as share_j times the bound of v; again any v that what follows from it
+does not exceed.
 """
 
 from __future__ import annotations
@@ -46,7 +65,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import jit, part_jit
 from safe_sysid.sets.interval import EPS
 
 SLACK = 1e-9  # of what is iterated from below, so that it is a bound
@@ -66,14 +85,29 @@ class Disturbance:
     ball: float = 0.0  # omega_b [J^1/2 / s]
 
 
+class Rates(NamedTuple):
+    """Bounds of |dr/dt|_M [J^1/2 / s]."""
+
+    whole: float
+    drift: float  # but for what v does
+
+    def times(self, factor: float) -> Rates:
+        """Return the same in another norm."""
+        return Rates(factor * self.whole, factor * self.drift)
+
+
+NOTHING = Rates(0.0, 0.0)
+
+
 @dataclass(frozen=True, eq=False)
 class StateError:
     """How far what the law sees is from the r at which its torque acts."""
 
     at_sample: float  # in the norm of M [J^1/2]
-    age: float  # [s] of the state behind a torque that acts, at most
+    waiting: float  # [s] from a sample until its torque acts, at most
+    held: float  # [s] for which that acts, at most
     coriolis: float  # [J^1/2 / s]
-    before: float = 0.0  # [J^1/2 / s] at which r may have changed under the plan before
+    before: Rates = NOTHING  # under the plan before
 
 
 @dataclass(frozen=True)
@@ -105,7 +139,6 @@ class Invariance:
     x: float  # sigma / y, share of the tube that errors of the state use
     sigma: float  # [J^1/2] of |r - r_hat|_M
     omega: float  # [J^1/2 / s] of |w| in the norm of M^-1
-    rate: float  # [J^1/2 / s] of |dr/dt|_M
     box: Array  # (..., n) w_bar with the actuators' error of v
     robust: Array  # (..., n) of |v_j| [N m]
 
@@ -129,10 +162,12 @@ def invariance(
         if bounds is None or bounds.sigma >= y:
             break
         if bounds.sigma <= x * y:
+            if not _least_length(bounds, error) <= y:  # which grows with x
+                break
             return replace(bounds, sigma=x * y)
         x = bounds.sigma / y * (1.0 + SLACK)
     best = _best_share(shell, disturbance, error)
-    if best is None or not best.sigma <= best.x * y:
+    if best is None or not _least_length(best, error) <= y:
         raise BoundError(_refusal(shell, best, error))
     lower, x = 0.0, best.x
     for _ in range(HALVINGS):
@@ -148,16 +183,22 @@ def invariance(
 def least_energy(shell: Shell, disturbance: Disturbance, error: StateError) -> float:
     """Smallest V_M that works, all else as it is [J]; infinite where none does."""
     best = _best_share(shell, disturbance, error)
-    return float(np.inf) if best is None else _energy_for(shell, best)
+    return float(np.inf) if best is None else _energy_for(shell, best, error)
 
 
 def input_bound(disturbance: Disturbance) -> Array:
     """Bound of |v_j| for a law that sees r as it is, (..., n)."""
-    return invariance(Shell(1.0), disturbance, StateError(0.0, 0.0, 0.0)).robust
+    return invariance(Shell(1.0), disturbance, StateError(0.0, 0.0, 0.0, 0.0)).robust
 
 
-def _energy_for(shell: Shell, bounds: Invariance) -> float:
-    return 0.5 * shell.kappa * (bounds.sigma / bounds.x) ** 2 * (1.0 + SLACK)
+def _least_length(bounds: Invariance, error: StateError) -> float:
+    """Smallest y for which its x is one, and its torque does not turn r_hat round."""
+    turned = bounds.sigma + error.held * bounds.omega * (1.0 + 16.0 * EPS)
+    return max(bounds.sigma / bounds.x if bounds.sigma > 0.0 else 0.0, turned)
+
+
+def _energy_for(shell: Shell, bounds: Invariance, error: StateError) -> float:
+    return 0.5 * shell.kappa * _least_length(bounds, error) ** 2 * (1.0 + SLACK)
 
 
 def _best_share(shell: Shell, disturbance: Disturbance, error: StateError) -> Invariance | None:
@@ -169,7 +210,7 @@ def _best_share(shell: Shell, disturbance: Disturbance, error: StateError) -> In
         sizes = []
         for x in (left, right):
             bounds = _following(shell, disturbance, error, x)
-            sizes.append(np.inf if bounds is None else bounds.sigma / x)
+            sizes.append(np.inf if bounds is None else _least_length(bounds, error))
         if sizes[0] <= sizes[1]:
             high = right
         else:
@@ -189,9 +230,30 @@ def _following(
     if settled is None:
         return None
     box, robust, omega = settled
-    rate = (omega * (1.0 + _nu(x)) + error.coriolis) / shell.mu * (1.0 + 16.0 * EPS)
-    sigma = (error.at_sample + error.age * max(rate, error.before)) * (1.0 + 16.0 * EPS)
-    return Invariance(shell.least_length, x, sigma, omega, rate, box, robust)
+    waiting, held = _changes(shell, error, omega, _nu(x) * omega)
+    sigma = (error.at_sample + sum(waiting) + sum(held)) * (1.0 + 16.0 * EPS)
+    return Invariance(shell.least_length, x, sigma, omega, box, robust)
+
+
+class _Change(NamedTuple):
+    """Of r, but for what a torque does itself [J^1/2]."""
+
+    drift: float
+    robust: float  # by v
+
+
+def _changes(
+    shell: Shell, error: StateError, omega: float, robust: float
+) -> tuple[_Change, _Change]:
+    """Bounds of what changes until a torque acts, and while it does."""
+    own = (omega + error.coriolis) / shell.mu
+    drift = max(own, error.before.drift)
+    whole = max(own + robust / shell.mu, error.before.whole, drift)
+    off = max(1.0 / shell.mu - 1.0, 1.0 - 1.0 / shell.kappa)
+    return (
+        _Change(error.waiting * drift, error.waiting * (whole - drift)),
+        _Change(error.held * drift, error.held * off * robust),
+    )
 
 
 def _robust_input(
@@ -238,21 +300,23 @@ def _refusal(shell: Shell, best: Invariance | None, error: StateError) -> str:
             'no V_M bounds the tracking error: actuators may be off by so large a share of the '
             'torque that no more torque makes up for it'
         )
-    drift = error.coriolis / shell.mu
-    rate = max(best.rate, error.before)
+    waiting, held = _changes(shell, error, best.omega, best.nu * best.omega)
+    late, acting = f'{1e3 * error.waiting:.3g} ms', f'{1e3 * error.held:.3g} ms'
     parts = {
         'readings': error.at_sample,
-        f'disturbances while a state is up to {1e3 * error.age:.3g} ms old': error.age
-        * (rate - drift),
-        'velocity products and viscous friction in that time': error.age * drift,
+        f'disturbances in {late} until a torque acts': waiting.drift,
+        'torques of samples before, in that time': waiting.robust,
+        f'disturbances in {acting} for which it acts': held.drift,
+        'its own, as masses are uncertain': held.robust,
     }
     shares = ', '.join(
         f'{part} {100.0 * size / best.sigma:.0f} %' for part, size in parts.items() if size > 0.0
     )
+    enough = _energy_for(shell, best, error)
     return (
         f'V_M = {shell.V_M:.3g} J is too small for what the law sees of the arm; it '
-        f'takes {_energy_for(shell, best):.3g} J with the errors at this V_M, which grow with it, '
-        f'so that more may be needed, or smaller errors. Of the error of its state are: {shares}'
+        f'takes {enough:.3g} J with the errors at this V_M, which grow with it, so that '
+        f'more may be needed, or smaller errors. Of the error of its state are: {shares}'
     )
 
 
@@ -273,16 +337,41 @@ def damping(
 ) -> float:
     """Return lambda, from |r_hat|' w_bar, |r_hat|' share |M r_hat|, l^2 and bounds of V."""
     length = np.sqrt(square)
-    N = power + law.ball * length + law.sigma * law.omega
+    share = own / square if square > 0.0 else 0.0
+    pull = power / length + law.ball if length > 0.0 else 0.0
+    z = min(length, _most_wanted(pull, share, law)) if law.sigma > 0.0 else length
+    N = pull * z + law.sigma * law.omega
     N = max(0.0, N - law.alpha * max(0.0, law.V_M - energy[1]))
-    N += law.alpha * max(0.0, energy[0] - law.V_M)
+    wanted = z / length * N if length > 0.0 else N
+    over = law.alpha * max(0.0, energy[0] - law.V_M)
+    return float(_gain(wanted, z, share, law) + _gain(over, length, share, law))
+
+
+@part_jit
+def _most_wanted(pull: float, share: float, law: LawBounds) -> float:
+    """Length of r_hat up to which h grows, for N = pull z + sigma omega."""
+    far = law.y + law.sigma
+    flat = law.sigma * law.omega * (1.0 - 2.0 * share)  # q (1 - 2 o)
+    if flat <= 0.0:
+        return far
+    c = (law.y - law.sigma) * far
+    rising = pull * c
+    root = np.sqrt(rising**2 + law.sigma * law.omega * flat * c)
+    return float(min(far, (rising + root) / flat))
+
+
+@part_jit
+def _gain(N: float, length: float, share: float, law: LawBounds) -> float:
+    """Return N / (B - share length^2)."""
+    square = length**2
     B = max(
         length * (length - law.sigma),
         0.5 * ((law.y - law.sigma) * (law.y + law.sigma) + square),
     )
     if N <= 0.0 or B <= 0.0:
         return 0.0
-    return float(N / (B - own) if own < B else N / B)  # own < B wherever `invariance` bounds v
+    own = share * square
+    return N / (B - own) if own < B else N / B  # own < B wherever `invariance` bounds v
 
 
 @jit

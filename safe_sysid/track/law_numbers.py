@@ -7,10 +7,10 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MessageError
 from safe_sysid.track.error_observer import ObserverBounds
-from safe_sysid.track.invariance import LawBounds, Shell
+from safe_sysid.track.invariance import LawBounds, Rates, Shell
 from safe_sysid.track.seen_law import Pace, Sampling, SeenLaw
 
-NUMBERS = 22  # that a law has whatever the arm
+NUMBERS = 24  # that a law has whatever the arm
 ROWS = 19  # numbers it has for each joint
 
 
@@ -24,7 +24,8 @@ def numbers_of(law: SeenLaw) -> Array:
         *law.bounds,
         *(law.observer.window, law.observer.jitter, law.observer.reach),
         law.sign_speed,
-        law.pace.length,
+        *law.pace.length,
+        *law.first_pace.length,
     )
     rows = (
         *(s.step, s.zero, s.older),
@@ -34,7 +35,7 @@ def numbers_of(law: SeenLaw) -> Array:
         *(first.unknown, first.moved, first.lagged, first.rate, first.jerk),
     )
     each = [np.broadcast_to(row, (n,)) for row in rows]
-    return np.concatenate([alone, [first.length], *each])
+    return np.concatenate([alone, *each])
 
 
 def law_of(numbers: Array, n: int) -> SeenLaw:
@@ -56,6 +57,6 @@ def law_of(numbers: Array, n: int) -> SeenLaw:
         rows[7],
         rows[8],
         alone[19],
-        Pace(own[0], own[1], own[2], own[3], alone[20], own[4]),
-        Pace(first[0], first[1], first[2], first[3], alone[21], first[4]),
+        Pace(own[0], own[1], own[2], own[3], Rates(*alone[20:22]), own[4]),
+        Pace(first[0], first[1], first[2], first[3], Rates(*alone[22:24]), first[4]),
     )

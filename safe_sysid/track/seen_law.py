@@ -11,7 +11,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError
 from safe_sysid.track.error_observer import ObserverBounds
-from safe_sysid.track.invariance import LawBounds, Shell
+from safe_sysid.track.invariance import LawBounds, Rates, Shell
 
 OLDER = 0.002  # share of a torque that comes from commands older than the lag
 HALF = math.log(2.0)  # time constants after which half of a command has come
@@ -87,6 +87,19 @@ class Sampling:
         return self.delay + self.lag + self.period + self.stamp
 
     @property
+    def waiting(self) -> float:
+        """Part of S in which r changes by more than the torque of its sample does [s].
+
+        Drives that follow slowly average torques, so for these it is all of it.
+        """
+        return self.age if self.slow > 0.0 else self.delay + self.stamp
+
+    @property
+    def held(self) -> float:
+        """For which the torque of a sample acts, where no other one does, at most [s]."""
+        return 0.0 if self.slow > 0.0 else self.period + 2.0 * (self.jitter + self.stamp)
+
+    @property
     def middle(self) -> float:
         """From a stamp to the middle of the time in which its torque acts [s]."""
         return self.delay - self.jitter + 0.5 * (self.lag + self.period)
@@ -123,7 +136,7 @@ class Pace(NamedTuple):
     moved: Array  # (n,) [rad/s] that torques which begin early or late change
     lagged: Array  # (n,) [rad/s] that the lag of all torques changes
     rate: Array  # (n,) [rad/s^2] of dr/dt
-    length: float  # [J^1/2 / s] of dr/dt in the norm of M
+    length: Rates  # [J^1/2 / s] of dr/dt in the norm of M
     jerk: Array  # (n,) [rad/s^3] of the desired motion
 
 
@@ -155,7 +168,7 @@ class SeenLaw:
         most sqrt(kappa_before / mu) times that, as M <= (H + diag(Ia)) / mu.
         """
         ratio = 1.0 if has_same_nominal else math.sqrt(before.shell.kappa / self.shell.mu)
-        pace = before.pace._replace(length=ratio * before.pace.length)
+        pace = before.pace._replace(length=before.pace.length.times(ratio))
         each = zip(self.first_pace, pace, strict=True)
         return all(bool(np.all(np.asarray(a) >= np.asarray(b))) for a, b in each)
 

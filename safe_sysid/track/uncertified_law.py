@@ -7,7 +7,7 @@ import numpy as np
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.track.error_observer import ObserverBounds
 from safe_sysid.track.gains import Gains
-from safe_sysid.track.invariance import LawBounds, Shell
+from safe_sysid.track.invariance import LawBounds, Rates, Shell
 from safe_sysid.track.seen_law import Pace, Sampling, SeenLaw
 
 
@@ -23,7 +23,7 @@ def uncertified(model: RobotModel, gains: Gains, sampling: Sampling) -> SeenLaw:
         sampling.reach,
         np.zeros(n),
     )
-    pace = Pace(unbounded, unbounded, unbounded, unbounded, np.inf, unbounded)
+    pace = Pace(unbounded, unbounded, unbounded, unbounded, Rates(np.inf, np.inf), unbounded)
     bounds = LawBounds(gains.V_M, gains.alpha)
     return SeenLaw(
         sampling,

@@ -431,7 +431,7 @@ def faster(law, times):
     pace = law.pace._replace(
         unknown=times * law.pace.unknown,
         rate=times * law.pace.rate,
-        length=times * law.pace.length,
+        length=law.pace.length.times(times),
     )
     return replace(law, pace=pace)
 
@@ -452,7 +452,7 @@ def test_a_plan_pays_for_how_fast_r_was_before_it_and_tells_whoever_follows_soon
     for kind in ('unknown', 'rate'):
         assert np.all(getattr(soon.pace, kind) >= getattr(wild.pace, kind))
         assert np.all(getattr(later.pace, kind) < getattr(wild.pace, kind))
-    assert soon.pace.length >= wild.pace.length
+    assert np.all(np.array(soon.pace.length) >= wild.pace.length)
     assert later is paying
 
 
