@@ -35,6 +35,7 @@ from safe_sysid.reach.merged_steps import MergedSteps
 from safe_sysid.reach.newton_euler import rigid_body_torque
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.seen_inertia import UNKNOWN, SeenInertia, seen_inertia
+from safe_sysid.reach.seen_observer import TWICE, SeenRates, in_window, observed
 from safe_sysid.reach.state_differences import OF_QD as SPEED
 from safe_sysid.reach.state_differences import (
     PULL,
@@ -48,7 +49,7 @@ from safe_sysid.reach.torque_change import torque_change
 from safe_sysid.reach.torque_reach import TorqueReach, nominal_torque
 from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.sets.taylor_model import TaylorModel
-from safe_sysid.track.error_observer import ObserverBounds, observation_bound
+from safe_sysid.track.error_observer import ObserverBounds
 from safe_sysid.track.invariance import (
     Disturbance,
     Invariance,
@@ -164,7 +165,9 @@ class _Plan:
         torque = self._torque(wider(fine, widest, widest[PULL]), float(widest[SPEED].max()))
         disturbance = self.merged.largest(torque.disturbance)
         true = self.merged.reach(fine)
-        inertia = self._inertia(true, wider(true, widest, widest[PULL]))
+        seen = wider(true, widest, widest[PULL])
+        away = in_window(self.sampling, self.motion, self.error, self._r)
+        inertia = self._inertia(true, seen, wider(seen, away, away[PULL]))
         boxed = np.zeros(self.model.n) if self._has_ball else widest[PULL]
         change = torque_change(self.model, self.estimate, true, widest, boxed).max(axis=0)
         shell = Shell(self.gains.V_M, inertia.mu, inertia.kappa)
@@ -217,16 +220,22 @@ class _Plan:
 
     def _error(self, at_sample: float, coriolis: float, shell: Shell) -> StateError:
         """Return what r changes by from a sample on, beside what is seen wrong of it."""
-        times = self.sampling.waiting, self.sampling.held
+        s = self.sampling
+        times = s.waiting, s.unforeseen, s.held
         if self.before is None:
             return StateError(at_sample, *times, coriolis)
-        return StateError(at_sample, *times, coriolis, self._length_before(shell.mu))
+        return StateError(at_sample, *times, coriolis, self._pace_before(shell.mu).length)
 
-    def _length_before(self, mu: float) -> Rates:
-        """|dr/dt|_M under the plan before: M <= (H + diag(Ia)) / mu <= kappa M_before / mu."""
+    @property
+    def _r(self) -> Array:
+        """Bounds of r within a window before any instant of the plan, (n,), to be checked."""
+        return TWICE * self.error.r_max
+
+    def _pace_before(self, mu: float) -> Pace:
+        """Pace of the plan before: M <= (H + diag(Ia)) / mu <= kappa M_before / mu."""
         assert self.before is not None
-        kappa = self.before.shell.kappa
-        return self.before.pace.length.times(float(np.sqrt(kappa / mu) * ROUNDING))
+        pace, ratio = self.before.pace, float(np.sqrt(self.before.shell.kappa / mu) * ROUNDING)
+        return pace._replace(length=pace.length.times(ratio), size=ratio * pace.size)
 
     def _following(
         self, push: _Push, inertia: SeenInertia, shell: Shell, resisting: _Resisting
@@ -234,26 +243,29 @@ class _Plan:
         """Derive all else from bounds of w and v."""
         s, K = self.sampling, self.gains.K_r
         drift = (push.omega + resisting.length) / shell.mu * ROUNDING
-        length = Rates((drift + push.omega * push.nu / shell.mu) * ROUNDING, drift)
+        robust = push.omega * push.nu
+        off = max(1.0 / shell.mu - 1.0, 1.0 - 1.0 / shell.kappa)
+        unknown = (drift + off * robust) * ROUNDING
+        length = Rates((drift + robust / shell.mu) * ROUNDING, drift, unknown)
         own = whole = self._pace(push, inertia, resisting, length)
+        before = None
         if self.before is not None:
-            whole = _either(own, self.before.pace, self._length_before(shell.mu))
-        observer = ObserverBounds(
-            *(K, self.step, whole.unknown, s.window, s.jitter + s.stamp, s.reach, whole.lagged)
-        )
-        late = observer._replace(drift=whole.unknown + 2.0 * whole.moved / s.period)
-        edges = 4.0 * (1.0 + s.reach / s.period)
-        rho = observation_bound(late, s.period) + edges * whole.moved
-        delta_v = (rho + 0.5 * K * self.step) * ROUNDING
-        aged = s.age * (whole.rate + K * self.error.velocity) * ROUNDING
+            before = self._pace_before(shell.mu)
+            whole = _either(own, before)
+        seen = observed(s, K, self.step, SeenRates(own, before, whole), (inertia, self._r))
+        length = whole.length._replace(unknown=seen.unknown)
+        whole = whole._replace(length=length, size=seen.size)
+        delta_v = (seen.half_width + 0.5 * K * self.step) * ROUNDING
+        ageing = max(s.age, s.unforeseen + s.held)  # as long as r does what is not foreseen
+        aged = ageing * (whole.rate + K * self.error.velocity) * ROUNDING
         turning = whole.length.whole + K.max() * np.sqrt(2.0 * shell.V_M / shell.mu)
         turning += K.max() ** 2 * inertia.length(self.error.position)
         ball = 0.0
         if self._has_ball:
-            swing = inertia.length(delta_v) + s.age * turning
+            swing = seen.length + 0.5 * K[0] * inertia.length(self.step) + ageing * turning
             ball = float(K[0] * shell.kappa * swing * ROUNDING)
         found = self._differences(delta_v, aged)
-        return _Step(found, ball, inertia.length(rho), observer, rho, own, whole)
+        return _Step(found, ball, seen.length, seen.bounds, seen.half_width, own, whole)
 
     def _pace(
         self, push: _Push, inertia: SeenInertia, resisting: _Resisting, length: Rates
@@ -264,19 +276,20 @@ class _Plan:
         away = (inertia.off @ known[..., None])[..., 0]
         unknown = inertia.motion(push.box + resisting.box, push.omega + resisting.length)
         unknown = unknown + inertia.pulled(push.pull, push.ball)
-        unknown += inertia.motion(away, (1.0 - inertia.mu) * size)
+        unknown += inertia.motion(away, max(1.0 - inertia.mu, inertia.kappa - 1.0) * size)
         rate = (unknown + known).max(axis=0) * ROUNDING
         unknown = np.maximum(unknown.max(axis=0) * ROUNDING, 1e-9)
         most = known.max(axis=0)
         lagged = 2.0 * self.sampling.shifted * most * ROUNDING
-        return Pace(unknown, jitter * most, lagged, rate, length, self.jerk)
+        r = float(np.sqrt(2.0 * self.gains.V_M / inertia.mu) * ROUNDING)
+        return Pace(unknown, jitter * most, lagged, rate, length, r, inertia.turning, self.jerk)
 
     def _differences(self, delta_v: Array, aged: Array) -> Array:
         return differences(self.sampling, self.motion, self.step, (delta_v, aged))
 
-    def _inertia(self, true: JointReach, seen: JointReach) -> SeenInertia:
+    def _inertia(self, true: JointReach, seen: JointReach, in_window: JointReach) -> SeenInertia:
         try:
-            return seen_inertia(self.model, self.estimate, true, seen)
+            return seen_inertia(self.model, self.estimate, true, seen, in_window)
         except BoundError as error:
             if str(error) != UNKNOWN:
                 raise
@@ -353,14 +366,14 @@ def _desired(horizon: Horizon) -> tuple[Array, Array, Array]:
     return speed, acceleration, jerk
 
 
-def _either(a: Pace, b: Pace, length: Rates) -> Pace:
-    """Bounds for both and a little more, with the length of b in the norm of a."""
+def _either(a: Pace, b: Pace) -> Pace:
+    """Bounds for both and a little more, in the same norm."""
     unknown, moved, lagged, rate = (
         np.maximum(x, y) * ROUNDING for x, y in zip(a[:4], b[:4], strict=True)
     )
     jerk = np.maximum(a.jerk, b.jerk) * ROUNDING
-    most = Rates(*np.maximum(a.length, length).tolist()).times(ROUNDING)
-    return Pace(unknown, moved, lagged, rate, most, jerk)
+    length = Rates(*np.maximum(a.length, b.length).tolist()).times(ROUNDING)
+    return Pace(unknown, moved, lagged, rate, length, max(a.size, b.size), a.turning, jerk)
 
 
 def _magnitude(reach: JointReach, rows: Array) -> Array:

@@ -18,6 +18,11 @@ e_theta = d / (1 - g), and e_q likewise of |M(q) - M(q_hat)|, whose entries are 
 radius of M over estimated positions has more than that over positions of the arm (each operation
 on numbers with radii adds at least its largest slope times what a radius grows).
 
+Estimates of two instants within a window differ by what the arm moves meanwhile and by twice what
+an estimate is off. So entries of M change by what the radius over all these positions has more,
+and what it grows by is convex: for a part of a window it is at most that part of what positions of
+a whole one add.
+
 A motion y = (H + diag(Ia))^-1 u is X'(1 + F)^-1 X u with |F| <= f = g + d, and (1 + F)^-1 is 1 to
 f / (1 - f). With B = |X'X| and a u within a box, so that |X u| <= sqrt(|u|'B|u|),
 
@@ -45,6 +50,7 @@ from safe_sysid.reach.plan_inertia import ArmInertia, congruence, largest_gap
 from safe_sysid.reach.position_ellipsoids import position_ellipsoids
 from safe_sysid.sets.interval import Interval
 from safe_sysid.sets.spectral import largest_eigenvalue, spectral_radius
+from safe_sysid.track.seen_law import Turning
 
 UP = 1.0 + 1e-9
 DEGREE = 2  # of polynomials in positions
@@ -68,6 +74,7 @@ class SeenInertia:
     spread: Array  # (T,) f; infinite where it is not below 1
     mu: float
     kappa: float
+    turning: Turning  # of M in a window
 
     @property
     def diagonal(self) -> Array:
@@ -121,9 +128,13 @@ class SeenInertia:
 
 
 def seen_inertia(
-    model: RobotModel, estimate: ParameterEstimate, true: JointReach, seen: JointReach
+    model: RobotModel,
+    estimate: ParameterEstimate,
+    true: JointReach,
+    seen: JointReach,
+    before: JointReach,
 ) -> SeenInertia:
-    """Bounds over positions of the arm and estimates of them."""
+    """Bounds over positions of the arm, estimates of them, and those within a window before."""
     theta_0 = estimate.theta
     M, radius = mass_matrix(model, seen, theta_0)
     moved = np.maximum(radius - mass_matrix(model, true, theta_0)[1], 0.0) * UP + 1e-12
@@ -140,6 +151,8 @@ def seen_inertia(
     of_theta = spectral_radius(changed * UP)
     mu_theta = float((of_theta / (1.0 - gap)).max() * UP)
     of_q = float((_norm(size, moved) / (1.0 - gap)).max() * UP)
+    farther = np.maximum(mass_matrix(model, before, theta_0)[1] - radius, 0.0) * UP
+    more = float((_norm(size, farther) / (1.0 - gap)).max() * UP)
     if not (mu_theta < 1.0 and of_q < 1.0):
         raise BoundError(UNKNOWN)
     XT = np.swapaxes(X, 1, 2)
@@ -157,6 +170,7 @@ def seen_inertia(
         np.where(spread < 1.0, spread, np.inf),
         (1.0 - mu_theta) * (1.0 - of_q) * (2.0 - UP),
         (1.0 + mu_theta) * (1.0 + of_q) * UP,
+        Turning(2.0 * of_q, more),
     )
 
 

@@ -45,7 +45,7 @@ from safe_sysid.track.invariance import Disturbance, Shell, StateError, invarian
 
 TANH_MARGIN = 8 * EPS  # absolute: library functions promise 4 units in the last place of 1
 NOMINAL, OFFSET, VELOCITY, AUXILIARY, ACCELERATION, DESIRED = range(6)  # rows of a pool
-EXACT = StateError(0.0, 0.0, 0.0, 0.0)
+EXACT = StateError(0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)

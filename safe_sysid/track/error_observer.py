@@ -15,11 +15,21 @@ case (Landau). Every D of the window gives an interval that contains r; they are
 the half width that is found is smaller most of the time. Where the intersection is empty, an
 assumption is false.
 
+All joints together. The rest of dr/dt, as a vector, is within `unknown` U in the norm of a mass
+matrix M, and half steps are within `reading` R. With one D and one K for all joints so is r of
+
+    R K coth(K D / 2) + U D / 2 + fixed,
+
+which for n joints is about sqrt(n) times less than what boxes of their own say. Then r_hat is
+that of the D up to `far` for which this is least, and it has to be `within` what is promised. The
+intersection says whether there is a contradiction.
+
 A torque whose beginning is known to `jitter` J only adds J |difference to the one before| W(b).
 If in truth all torques act earlier or later together, by d or by an average over such d, the
 integral is off by at most 2 |d|, or its average, times the largest known part, as W falls from 1
 to 0: that is `lagged`. Torques count as weighty as they are at the nearest instant within `reach`,
 J and the largest |d|.
+What is known already acts on r after its reading, too, until the next torque does: `foresee_into`.
 Windows go by the stamps of the readings: one that was lost makes none of them wrong.
 """
 
@@ -36,9 +46,21 @@ from safe_sysid.sets.interval import EPS
 
 SEEN = -1  # what `observe_into` returns when there is an interval for every joint
 UNSEEN = -2  # when there are not two readings in a window
+COARSE = -3  # when they are too far apart for what is promised of all joints together
 LENGTH = 128  # readings that are kept
 SLACK = 1e-9  # of a bound on half widths, more than the rounding of each
+NEARLY = 1e-6  # of a time between readings, that stamps are rounded by
 ROUNDING = 1e-14  # [rad] of what readings and desired positions are computed to
+
+
+class Together(NamedTuple):
+    """What is promised of all joints, in the norm of a mass matrix [J^1/2]; far 0: nothing is."""
+
+    reading: float = 0.0  # [J^1/2 s], of half steps
+    unknown: float = 0.0  # [J^1/2 / s] of dr/dt but for its known part
+    fixed: float = 0.0  # of what torques change that begin early or late
+    far: float = 0.0  # [s] of the oldest reading that is used
+    within: float = 0.0  # of r
 
 
 class ObserverBounds(NamedTuple):
@@ -51,6 +73,21 @@ class ObserverBounds(NamedTuple):
     jitter: float  # [s] by which a torque may begin earlier or later than others
     reach: float  # [s] by which it may begin earlier or later than said
     lagged: Array  # [rad/s] that all of them together may change by that
+    together: Together = Together()
+
+    def at(self, distance: float) -> Array:
+        """Half width for readings that are so far apart, (n,) [rad/s]."""
+        readings = (0.5 * self.step + ROUNDING) * self.K_r / np.tanh(0.5 * self.K_r * distance)
+        drift = self.drift * 0.5 * distance  # at least A (g - D e^-KD) / (K g)
+        return np.asarray((readings + drift + self.lagged) * (1.0 + SLACK))
+
+
+def distances(bounds: ObserverBounds, period: float) -> Array:
+    """Return times [s] between readings every `period` of a window."""
+    count = int(bounds.window / period * (1.0 + 1e-9))
+    if count < 1:
+        raise BoundError(f'a window of {bounds.window} s has no two readings {period} s apart')
+    return np.asarray(period * np.arange(1, count + 1), dtype=float)
 
 
 class History(NamedTuple):
@@ -70,15 +107,8 @@ def history_for(n: int, length: int = LENGTH) -> History:
 
 
 def observation_bound(bounds: ObserverBounds, period: float) -> Array:
-    """Largest half width for readings every `period` [s], (n,) [rad/s]."""
-    count = int(bounds.window / period * (1.0 + 1e-9))
-    if count < 1:
-        raise BoundError(f'a window of {bounds.window} s has no two readings {period} s apart')
-    D = period * np.arange(1, count + 1)[:, None]
-    K, half = bounds.K_r, 0.5 * bounds.step + ROUNDING
-    readings = half * K / np.tanh(0.5 * K * D)
-    drift = bounds.drift * 0.5 * D  # at least A (g - D e^-KD) / (K g)
-    return np.asarray(((readings + drift).min(axis=0) + bounds.lagged) * (1.0 + SLACK))
+    """Largest half width for readings every `period` [s], each joint by itself, (n,) [rad/s]."""
+    return np.asarray(np.min([bounds.at(D) for D in distances(bounds, period)], axis=0))
 
 
 @jit
@@ -122,8 +152,9 @@ def observe_into(history: History, bounds: ObserverBounds, r: Array, half: Array
         r[:] = 0.0
         half[:] = np.inf
         return UNSEEN
+    which, length = _best_for_all(history, bounds)
     for j in range(len(r)):
-        low, high = _interval_of(history, bounds, j)
+        low, high, one, radius = _interval_of(history, bounds, j, which)
         if not low <= high:
             return j
         if high == np.inf:  # all readings but the newest are older than the window
@@ -131,16 +162,54 @@ def observe_into(history: History, bounds: ObserverBounds, r: Array, half: Array
             half[:] = np.inf
             return UNSEEN
         r[j], half[j] = 0.5 * (low + high), 0.5 * (high - low) * (1.0 + 8.0 * EPS)
+        if which > 0:
+            r[j], half[j] = one, radius
+    if bounds.together.far > 0.0 and not length <= bounds.together.within:
+        return COARSE
     return SEEN
 
 
+@jit
+def foresee_into(history: History, ahead: float, r: Array, expected: Array) -> None:
+    """Add to r what known parts change from the newest reading on, for so long [s]."""
+    length, parts = len(history.start), history.counts[1]
+    now = history.time[(history.counts[0] - 1) % len(history.time)]
+    end, part = now + ahead, parts - 1
+    expected[:] = r
+    while part >= max(0, parts - length + 1) and end > now:
+        begin = max(now, history.start[part % length])
+        if begin < end:
+            for j in range(len(r)):
+                expected[j] += history.rate[part % length, j] * (end - begin)
+            end = begin
+        part -= 1
+
+
+@jit
+def _best_for_all(history: History, bounds: ObserverBounds) -> tuple[int, float]:
+    """How many readings ago says most of all joints together, 0: none does; and how much."""
+    t, K = bounds.together, bounds.K_r[0]
+    length, readings = len(history.time), history.counts[0]
+    newest, best, least = (readings - 1) % length, 0, np.inf
+    for back in range(1, min(readings, length)):
+        D = history.time[newest] - history.time[(newest - back) % length]
+        if min(t.far * (1.0 + NEARLY), bounds.window) < D:
+            break
+        size = t.reading * K / np.tanh(0.5 * K * D) + t.unknown * 0.5 * D + t.fixed
+        if size < least:
+            best, least = back, size
+    return best, least
+
+
 @part_jit
-def _interval_of(history: History, bounds: ObserverBounds, j: int) -> tuple[float, float]:
-    """Range of r_j that all windows leave over."""
+def _interval_of(
+    history: History, bounds: ObserverBounds, j: int, which: int
+) -> tuple[float, float, float, float]:
+    """Range of r_j that all windows leave over; middle and half width of one of them."""
     length, (readings, parts) = len(history.time), history.counts
     newest, K = (readings - 1) % length, bounds.K_r[j]
     now, e = history.time[newest], history.error[newest, j]
-    low, high = -np.inf, np.inf
+    low, high, one, half = -np.inf, np.inf, 0.0, np.inf
     age = decayed = plain = 0.0  # integrals of e^-Kb rate and of rate over ages up to `age`
     moved = np.zeros(2)  # the same of what may begin early or late
     part = parts - 1
@@ -173,7 +242,9 @@ def _interval_of(history: History, bounds: ObserverBounds, j: int) -> tuple[floa
         radius += 16.0 * EPS * (abs(middle) + (abs(decayed) + abs(plain)) / (K * g))
         radius *= 1.0 + 64.0 * EPS
         low, high = max(low, middle - radius), min(high, middle + radius)
-    return low, high
+        if back == which:
+            one, half = middle, radius
+    return low, high, one, half
 
 
 @jit

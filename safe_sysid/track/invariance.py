@@ -41,13 +41,15 @@ as z^2 / B <= 1 + x, attained at z = y + sigma, and sigma z / B <= sigma / sqrt(
 
 Age. Until the torque of a sample acts, at most `waiting` later, r changes by no more than waiting
 (omega + coriolis + nu omega) / mu, coriolis >= |C r + Fv r| in the norm of M^-1; the last part is
-that of torques of samples before. From then on, for `held` at most, it changes by -M^-1 v and held
-[(omega + coriolis) / mu + off nu omega], off = max(1 / mu - 1, 1 - 1 / kappa) >= |1 - M^1/2 (H +
-diag(Ia))^-1 M^1/2|. All but -M^-1 v is part of sigma, and nu is made of sigma: any x that what
-follows from it does not exceed is a bound. Where drives average commands, held is 0 and waiting
-the whole age: then all of it is part of sigma. Let t be the first time at which V > V_M (1 +
-1e-9), for which all of this is computed: before it the bounds hold, so sigma does, so dV/dt <= 0
-on V >= V_M, and there is no such t.
+that of torques of samples before. Of these -M^-1 v is known: r_hat is what r will be with it, if
+all are as expected, and off nu omega is left of nu omega / mu, off = max(1 / mu - 1, 1 - 1 /
+kappa) >= |1 - M^1/2 (H + diag(Ia))^-1 M^1/2|, and what follows from torques that begin early or
+late: `unforeseen` nu omega / mu. From then on, for `held` at most, r changes by -M^-1 v and held
+[(omega + coriolis) / mu + off nu omega]. All but what is known is part of sigma, and nu is made of
+sigma: any x that what follows from it does not exceed is a bound. Where drives average commands,
+held is 0, and waiting and unforeseen are the whole age: all of it is part of sigma. Let t be the
+first time at which V > V_M (1 + 1e-9), for which all of this is computed: before it the bounds
+hold, so sigma does, so dV/dt <= 0 on V >= V_M, and there is no such t.
 
 Actuators. What acts may differ from v by `share` |v|: w_bar contains share_j |v_j|. The law has
 it exactly, as N is linear in lambda: h = z N / (B - o z^2), o = |r_hat|' share |M r_hat| / l^2.
@@ -90,13 +92,14 @@ class Rates(NamedTuple):
 
     whole: float
     drift: float  # but for what v does
+    unknown: float  # but for -M^-1 v
 
     def times(self, factor: float) -> Rates:
         """Return the same in another norm."""
-        return Rates(factor * self.whole, factor * self.drift)
+        return Rates(*(factor * rate for rate in self))
 
 
-NOTHING = Rates(0.0, 0.0)
+NOTHING = Rates(0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +108,7 @@ class StateError:
 
     at_sample: float  # in the norm of M [J^1/2]
     waiting: float  # [s] from a sample until its torque acts, at most
+    unforeseen: float  # [s] of these, as if nothing was known of the torques before for so long
     held: float  # [s] for which that acts, at most
     coriolis: float  # [J^1/2 / s]
     before: Rates = NOTHING  # under the plan before
@@ -188,7 +192,7 @@ def least_energy(shell: Shell, disturbance: Disturbance, error: StateError) -> f
 
 def input_bound(disturbance: Disturbance) -> Array:
     """Bound of |v_j| for a law that sees r as it is, (..., n)."""
-    return invariance(Shell(1.0), disturbance, StateError(0.0, 0.0, 0.0, 0.0)).robust
+    return invariance(Shell(1.0), disturbance, StateError(0.0, 0.0, 0.0, 0.0, 0.0)).robust
 
 
 def _least_length(bounds: Invariance, error: StateError) -> float:
@@ -248,10 +252,14 @@ def _changes(
     """Bounds of what changes until a torque acts, and while it does."""
     own = (omega + error.coriolis) / shell.mu
     drift = max(own, error.before.drift)
-    whole = max(own + robust / shell.mu, error.before.whole, drift)
     off = max(1.0 / shell.mu - 1.0, 1.0 - 1.0 / shell.kappa)
+    by_robust = max(robust / shell.mu, error.before.whole - error.before.drift)
+    foreseen = max(off * robust, error.before.unknown - error.before.drift)
+    before = error.unforeseen * by_robust
+    if error.unforeseen < error.waiting:
+        before += error.waiting * foreseen
     return (
-        _Change(error.waiting * drift, error.waiting * (whole - drift)),
+        _Change(error.waiting * drift, before),
         _Change(error.held * drift, error.held * off * robust),
     )
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+
 import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MessageError
-from safe_sysid.track.error_observer import ObserverBounds
+from safe_sysid.track.error_observer import ObserverBounds, Together
 from safe_sysid.track.invariance import LawBounds, Rates, Shell
-from safe_sysid.track.seen_law import Pace, Sampling, SeenLaw
+from safe_sysid.track.seen_law import Pace, Sampling, SeenLaw, Turning
 
-NUMBERS = 24  # that a law has whatever the arm
+NUMBERS = 37  # that a law has whatever the arm
 ROWS = 19  # numbers it has for each joint
 
 
@@ -23,9 +26,10 @@ def numbers_of(law: SeenLaw) -> Array:
         *(shell.V_M, shell.mu, shell.kappa),
         *law.bounds,
         *(law.observer.window, law.observer.jitter, law.observer.reach),
+        *law.observer.together,
         law.sign_speed,
-        *law.pace.length,
-        *law.first_pace.length,
+        *(*own.length, own.size, *own.turning),
+        *(*first.length, first.size, *first.turning),
     )
     rows = (
         *(s.step, s.zero, s.older),
@@ -45,18 +49,28 @@ def law_of(numbers: Array, n: int) -> SeenLaw:
             f'the law of a plan has {numbers.size} numbers, {NUMBERS + ROWS * n} finite ones are '
             f'needed for {n} joints'
         )
-    alone = [float(x) for x in numbers[:NUMBERS]]
+    alone = iter([float(x) for x in numbers[:NUMBERS]])
     rows = numbers[NUMBERS:].reshape(ROWS, n).copy()
-    period, delay, jitter, window, stamp, tilt, slow = alone[:7]
     own, first = rows[9:14], rows[14:19]
-    return SeenLaw(
-        Sampling(rows[0], period, delay, jitter, window, stamp, rows[1], tilt, slow, rows[2]),
-        Shell(*alone[7:10]),
-        LawBounds(*alone[10:16]),
-        ObserverBounds(rows[3], rows[4], rows[5], alone[16], alone[17], alone[18], rows[6]),
-        rows[7],
-        rows[8],
-        alone[19],
-        Pace(own[0], own[1], own[2], own[3], Rates(*alone[20:22]), own[4]),
-        Pace(first[0], first[1], first[2], first[3], Rates(*alone[22:24]), first[4]),
+    period, delay, jitter, window, stamp, tilt, slow = _next(alone, 7)
+    sampling = Sampling(
+        rows[0], period, delay, jitter, window, stamp, rows[1], tilt, slow, rows[2]
     )
+    shell, bounds = Shell(*_next(alone, 3)), LawBounds(*_next(alone, 6))
+    window_of, jitter_of, reach = _next(alone, 3)
+    together = Together(*_next(alone, 5))
+    each = rows[3], rows[4], rows[5], window_of, jitter_of, reach, rows[6]
+    observer = ObserverBounds(*each, together)
+    (sign_speed,) = _next(alone, 1)
+    paces = (_pace(each, alone) for each in (own, first))
+    return SeenLaw(sampling, shell, bounds, observer, rows[7], rows[8], sign_speed, *paces)
+
+
+def _next(numbers: Iterator[float], count: int) -> list[float]:
+    return list(islice(numbers, count))
+
+
+def _pace(rows: Array, alone: Iterator[float]) -> Pace:
+    unknown, moved, lagged, rate, jerk = rows
+    length, (size,), turning = Rates(*_next(alone, 3)), _next(alone, 1), _next(alone, 2)
+    return Pace(unknown, moved, lagged, rate, length, size, Turning(*turning), jerk)

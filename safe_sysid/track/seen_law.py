@@ -88,11 +88,27 @@ class Sampling:
 
     @property
     def waiting(self) -> float:
-        """Part of S in which r changes by more than the torque of its sample does [s].
+        """Part of S in which torques of samples before act [s].
 
         Drives that follow slowly average torques, so for these it is all of it.
         """
         return self.age if self.slow > 0.0 else self.delay + self.stamp
+
+    @property
+    def unforeseen(self) -> float:
+        """Time in which all that they do adds up to what is not known of it [s].
+
+        At each of the instants at which one follows another it is the difference of the two, for
+        as long as the one that acts is not known. If that is more than all they do, nothing is
+        foreseen.
+        """
+        changes = math.floor(self.waiting / self.period * (1.0 + 1e-9)) + 1
+        return min(self.waiting, 2.0 * changes * (self.jitter + self.stamp))
+
+    @property
+    def foreseen(self) -> float:
+        """Time after a sample for which r is foreseen [s]."""
+        return self.begins if self.slow == 0.0 and self.unforeseen < self.waiting else 0.0
 
     @property
     def held(self) -> float:
@@ -129,6 +145,18 @@ class Sampling:
         return self.jitter + self.stamp + self.lag - self.shifted
 
 
+class Turning(NamedTuple):
+    """How far M of one instant may be from that of another one, x' (M - M_2) x <= e x' M x."""
+
+    at_once: float  # e of two estimates of one state
+    more: float  # what a whole window between them adds, and part of it that part
+
+    def stretch(self, share: Array | float) -> Array:
+        """Largest |x|_M in units of |x|_M2, for instants a share of a window apart."""
+        left = 1.0 - (self.at_once + self.more * np.asarray(share))
+        return np.where(left > 0.0, 1.0 / np.sqrt(np.maximum(left, 1e-300)), np.inf)
+
+
 class Pace(NamedTuple):
     """How fast r may change under a plan, for the plan that follows it."""
 
@@ -137,7 +165,12 @@ class Pace(NamedTuple):
     lagged: Array  # (n,) [rad/s] that the lag of all torques changes
     rate: Array  # (n,) [rad/s^2] of dr/dt
     length: Rates  # [J^1/2 / s] of dr/dt in the norm of M
+    size: float  # [J^1/2] of r, likewise
+    turning: Turning
     jerk: Array  # (n,) [rad/s^3] of the desired motion
+
+
+NOT_AT_ALL = Turning(0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,8 +191,7 @@ class SeenLaw:
     @property
     def goes_on(self) -> bool:
         """Whether its plan was certified to go on from another one, with what that leaves."""
-        pairs = zip(self.pace, self.first_pace, strict=True)
-        return any(bool(np.any(np.asarray(a) != np.asarray(b))) for a, b in pairs)
+        return bool(np.any(self.pace.rate != self.first_pace.rate))
 
     def allows_for(self, before: SeenLaw, *, has_same_nominal: bool) -> bool:
         """Whether r may have changed as it did under the law before, torques of which still act.
@@ -168,9 +200,17 @@ class SeenLaw:
         most sqrt(kappa_before / mu) times that, as M <= (H + diag(Ia)) / mu.
         """
         ratio = 1.0 if has_same_nominal else math.sqrt(before.shell.kappa / self.shell.mu)
-        pace = before.pace._replace(length=before.pace.length.times(ratio))
+        length, stretch = before.pace.length.times(ratio), self.stretch_of(before.pace)
+        length = length._replace(unknown=length.unknown * stretch)
+        size = ratio * before.pace.size * stretch
+        pace = before.pace._replace(length=length, size=size, turning=NOT_AT_ALL)
         each = zip(self.first_pace, pace, strict=True)
         return all(bool(np.all(np.asarray(a) >= np.asarray(b))) for a, b in each)
+
+    def stretch_of(self, pace: Pace) -> float:
+        """Return what M of another plan may change by while r is observed; 0: does not count."""
+        far = self.observer.together.far
+        return float(pace.turning.stretch(far / self.sampling.window)) if far > 0.0 else 0.0
 
     def since_start(self, t: float) -> SeenLaw:
         """Law that a plan has to know of which takes over so long [s] after this one began."""

@@ -39,8 +39,10 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.counted_parameters import CountedParameters
 from safe_sysid.track.error_observer import (
+    COARSE,
     SEEN,
     UNSEEN,
+    foresee_into,
     forget,
     history_for,
     observe_into,
@@ -93,6 +95,7 @@ class SensedPassivityController:
         self._history = history_for(model.n)
         record_rate(self._history, -np.inf, np.zeros(model.n))
         self._r, self._half, self._e, self._rate = np.zeros((4, model.n))
+        self._expected = np.zeros(model.n)  # r when the torque begins to act
         self._desired = np.zeros((2, model.n))
         self._curve: Curve  # of the plan
         self._at: Array | None = None  # desired position of an arm that has had no plan yet
@@ -164,7 +167,8 @@ class SensedPassivityController:
         t, e = self._record(measurement)
         self._torques.forget()
         law = self._law_at(t + self._sampling.age)
-        if observe_into(self._history, law.observer, self._r, self._half) != SEEN:
+        seen = observe_into(self._history, law.observer, self._r, self._half)
+        if seen not in (SEEN, COARSE):
             forget(self._history)
             record_rate(self._history, -np.inf, np.zeros(self._model.n))
             record_error(self._history, t, e)
@@ -407,6 +411,11 @@ class SensedPassivityController:
             raise MeasurementError(
                 'two samples are needed within a window before a torque is given'
             )
+        if seen == COARSE:
+            raise MeasurementError(
+                'r of all joints together is seen less well than promised: too few samples came'
+                + (f'; {self.doubts}' if self.doubts else '')
+            )
         if seen != SEEN:
             raise BrokenPromiseError(
                 f'no motion within its bounds fits the positions measured of {names[seen]}: '
@@ -427,7 +436,8 @@ class SensedPassivityController:
         middle = max(t + self._sampling.middle, self._plan.start_time + self._begin_of_piece)
         since_start = middle - self._plan.start_time
         desired_into(self._curve, since_start, self._desired)
-        estimate_into(self._desired, e, self._r, self._gains.K_r, self._work.state)
+        foresee_into(self._history, self._sampling.foreseen, self._r, self._expected)
+        estimate_into(self._desired, e, self._expected, self._gains.K_r, self._work.state)
         known = self._known.at(since_start)
         if law_into(self._arm, known, self._curve, since_start, self._work) != FINITE:
             raise MeasurementError('positions measured are not finite')
@@ -445,7 +455,7 @@ class SensedPassivityController:
         assert self._plan is not None and self._plan.theta_0 is not None
         q = self._work.state[Q, 0]
         each = np.stack([q, q + e])
-        reason = refusal_to_begin(self._model, law, self._plan.theta_0, each, (self._r, e))
+        reason = refusal_to_begin(self._model, law, self._plan.theta_0, each, (self._expected, e))
         if reason:
             raise BoundError(reason)
         self._begins = False

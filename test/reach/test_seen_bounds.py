@@ -23,6 +23,7 @@ from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.reach.seen_bounds import seen_bounds
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track import sensed_passivity
+from safe_sysid.track.error_observer import Together
 from safe_sysid.track.gains import Gains
 from safe_sysid.track.invariance import LawBounds
 from safe_sysid.track.seen_law import Sampling
@@ -302,7 +303,9 @@ def test_the_acceleration_of_the_arm_keeps_its_bound(setting):
 def blind(law):
     """The law without what late and coarse readings need, and r from the last two of them."""
     bounds = LawBounds(law.bounds.V_M, law.bounds.alpha, 1e-9, 0.0, 0.0, 0.0)
-    observer = law.observer._replace(window=law.sampling.period, drift=law.observer.drift * 1e3)
+    observer = law.observer._replace(
+        window=law.sampling.period, drift=law.observer.drift * 1e3, together=Together()
+    )
     wide = np.full(2, np.inf)
     return replace(law, bounds=bounds, observer=observer, half_width=wide, room=np.zeros(2))
 

@@ -20,6 +20,7 @@ from safe_sysid.sets.interval import Interval
 from safe_sysid.trajectory.bezier import Bezier
 
 MOVED = 0.002  # [rad] from where a torque comes from to where it acts
+IN_WINDOW = 0.03  # [rad] that an arm moves while it is observed
 
 
 @pytest.fixture(scope='module')
@@ -42,7 +43,7 @@ def bounds_of(model, estimate):
     error = TrackingError(np.full(n, 5.0), np.full(n, 0.05), np.full(n, 0.01), np.full(n, 0.1))
     true = joint_reach(model, horizon, error)
     seen = turned(true, MOVED)
-    return horizon, error, seen_inertia(model, estimate, true, seen)
+    return horizon, error, seen_inertia(model, estimate, true, seen, turned(seen, IN_WINDOW))
 
 
 def matrix(model, theta, q):
@@ -95,6 +96,25 @@ def test_bounds_hold_for_positions_and_parameters(arm, rng, armature):
     assert used[1] > 0.05
 
 
+@pytest.mark.parametrize('share', [1.0, 0.3, 0.0])
+def test_mass_matrices_within_a_window_are_as_near_as_said(arm, rng, share):
+    """Estimates off by MOVED each, of positions up to a share of IN_WINDOW apart."""
+    horizon, error, found = bounds_of(arm, known(arm))
+    most, theta = found.turning.stretch(share), known(arm).theta
+    used = 0.0
+    for _ in range(200):
+        t = rng.uniform(0.0, 3.0)
+        e = error.position * rng.choice([-1.0, 1.0], arm.n)
+        q = horizon.curve.derivative(0, t, horizon.k_center) - e
+        one = matrix(arm, theta, q + MOVED * rng.choice([-1.0, 1.0], arm.n))
+        away = (share * IN_WINDOW + MOVED) * rng.choice([-1.0, 1.0], arm.n)
+        other = matrix(arm, theta, q + away)
+        values = np.linalg.eigvals(np.linalg.solve(other, one)).real
+        assert values.max() <= most**2
+        used = max(used, (values.max() - 1.0) / (most**2 - 1.0))
+    assert used > 0.02
+
+
 def test_without_positions_or_parameters_bounds_would_break(arm, rng):
     """kappa and `off` of exact positions, or of exact parameters, are too small."""
     exact = known(arm, 0.0)
@@ -119,7 +139,8 @@ def light():
     desired = joint_reach(problem.model, problem.horizon, without_error(7))
     true = with_errors(problem.model, problem.horizon, desired, error, errors_of(problem, error))
     seen = turned(true, 1e-4)
-    return problem, error, seen, seen_inertia(problem.model, problem.bounds, true, seen)
+    told = problem.model, problem.bounds, true, seen, turned(seen, 0.01)
+    return problem, error, seen, seen_inertia(*told)
 
 
 def strayed(rng, problem, error, count):

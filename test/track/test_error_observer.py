@@ -7,9 +7,11 @@ import pytest
 
 from safe_sysid.errors import BoundError
 from safe_sysid.track.error_observer import (
+    COARSE,
     SEEN,
     UNSEEN,
     ObserverBounds,
+    Together,
     forget,
     history_for,
     observation_bound,
@@ -289,3 +291,91 @@ def test_windows_as_of_the_table_of_the_theory():
     assert observation_bound(plain, 0.001)[0] == pytest.approx(0.351, rel=0.01)
     with pytest.raises(BoundError, match='no two readings'):
         observation_bound(plain, 0.002)
+
+
+class Swing(NamedTuple):
+    """Joints whose r changes by a vector that is bounded in the norm of M."""
+
+    M: np.ndarray
+    K: float
+    half: np.ndarray  # steps
+    most: float  # |dr/dt|_M
+    period: float
+
+    @property
+    def reading(self):
+        return np.sqrt(self.half @ np.abs(self.M) @ self.half)
+
+    def size(self, D):
+        """Bound of |r - r_hat|_M for readings D apart."""
+        return self.reading * self.K / np.tanh(0.5 * self.K * D) + 0.5 * D * self.most
+
+    def bounds(self, far, factor=1.001):
+        n, drift = len(self.half), self.most * np.sqrt(np.diag(np.linalg.inv(self.M)))
+        together = Together(self.reading, self.most, 0.0, far, factor * self.size(far))
+        told = np.full(n, self.K), 2.0 * self.half, drift, 60 * self.period, 0.0, 0.0
+        return ObserverBounds(*told, np.zeros(n), together)
+
+    def run(self, rng, far, bounds):
+        """|r - r_hat|_M at the end; pushed one way all along `far`, readings off at its ends."""
+        n, count = len(self.half), 80
+        t = self.period * np.arange(count)
+        turn = rng.normal(size=n)
+        turn *= self.most / np.sqrt(turn @ self.M @ turn)
+        if rng.random() < 0.5:  # what is read wrong adds to what is not known
+            turn = np.abs(turn) * self.most / np.sqrt(np.abs(turn) @ self.M @ np.abs(turn))
+        which = np.searchsorted(np.arange(0.0, t[-1], rng.uniform(0.2, 1.5) * far), t[-1] - far)
+        history, r, half = history_for(n), np.zeros(n), np.zeros(n)
+        breaks = np.array([-1.0, t[-1] - far * rng.choice([1.0, 0.5])])
+        parts = np.array([[-1.0], [1.0]]) * turn if which else np.array([[0.0], [1.0]]) * turn
+        each = [moved(self.K, breaks, parts[:, j], t) for j in range(n)]
+        e, true = (np.array([joint[i] for joint in each]).T for i in range(2))
+        off = np.where(np.arange(count)[:, None] < count - 1, -1.0, 1.0) * self.half
+        off = off * rng.choice([1.0, -1.0])
+        record_rate(history, -1e3, np.zeros(n))
+        for i in range(count):
+            record_error(history, t[i], e[i] + off[i])
+        found = observe_into(history, bounds, r, half)
+        assert np.all(np.abs(r - true[-1]) <= half)
+        away = r - true[-1]
+        return found, np.sqrt(away @ self.M @ away)
+
+
+def random_swing(rng):
+    n = int(rng.integers(2, 5))
+    M = np.diag(10.0 ** rng.uniform(-1.0, 1.0, n))
+    mix = np.eye(n) + 0.3 * rng.normal(size=(n, n))
+    M = mix @ M @ mix.T
+    half = 10.0 ** rng.uniform(-6.0, -4.0, n)
+    period = 10.0 ** rng.uniform(-3.0, -2.3)
+    swing = Swing(M, rng.uniform(2.0, 15.0), half, 10.0 ** rng.uniform(-1.0, 0.7), period)
+    D = period * np.arange(1, 50)
+    return swing, float(D[np.argmin(swing.size(D))])
+
+
+def test_joints_together_are_seen_as_well_as_the_norm_says(rng):
+    """|r - r_hat|_M is within its bound, which is attained to a tenth."""
+    largest = 0.0
+    for _ in range(400):
+        swing, far = random_swing(rng)
+        found, away = swing.run(rng, far, swing.bounds(far))
+        assert found == SEEN
+        largest = max(largest, away / swing.size(far))
+    assert 0.9 < largest <= 1.0
+
+
+def test_joints_each_by_themselves_would_promise_less(rng):
+    """The same in boxes, each joint with the readings that are best for it."""
+    gained = []
+    for _ in range(50):
+        swing, far = random_swing(rng)
+        alone = swing.bounds(far)._replace(together=Together())
+        box = observation_bound(alone, swing.period)
+        gained.append(np.sqrt(box @ np.abs(swing.M) @ box) / swing.size(far))
+    assert np.median(gained) > 1.3
+
+
+def test_readings_too_far_apart_for_a_promise_of_all_joints_are_said(rng):
+    swing, far = random_swing(rng)
+    bounds = swing.bounds(far, 0.99)
+    assert swing.run(rng, far, bounds)[0] == COARSE

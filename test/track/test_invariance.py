@@ -218,7 +218,7 @@ def bounds_of(case, i, share=0.0):
         case.ball[i],
     )
     shell = Shell(case.V_M[i], case.mu[i], case.kappa[i])
-    return invariance(shell, disturbance, StateError(case.sigma[i], 0.0, 0.0, 0.0))
+    return invariance(shell, disturbance, StateError(case.sigma[i], 0.0, 0.0, 0.0, 0.0))
 
 
 @pytest.mark.parametrize('n', [1, 2, 3])
@@ -292,20 +292,24 @@ def arm(ball=0.0):
 
 
 def test_sigma_is_the_least_that_contains_what_follows_from_it():
-    error = StateError(0.01, 0.0005, 0.0015, 0.1)
+    error = StateError(0.01, 0.0005, 0.0001, 0.0015, 0.1)
     bounds = invariance(Shell(0.05, 0.95, 1.05), arm(), error)
     drift, robust = (bounds.omega + 0.1) / 0.95, bounds.nu * bounds.omega
-    late = 0.0005 * (drift + robust / 0.95) + 0.0015 * (drift + (1.0 / 0.95 - 1.0) * robust)
+    off = (1.0 / 0.95 - 1.0) * robust
+    late = 0.0005 * (drift + off) + 0.0001 * robust / 0.95 + 0.0015 * (drift + off)
     assert bounds.sigma == pytest.approx(0.01 + late, rel=1e-6)
     assert bounds.sigma >= 0.01 + late * (1.0 - 1e-12)
     assert bounds.sigma > 0.01 + 0.002 * drift  # than without what v adds
-    before = Rates(2.0 * (drift + robust), 2.0 * drift)
+    before = Rates(2.0 * (drift + robust), 2.0 * drift, 2.0 * (drift + off))
     after = invariance(Shell(0.05, 0.95, 1.05), arm(), replace(error, before=before))
-    assert after.sigma > 0.01 + 0.0005 * before.whole + 0.0015 * before.drift
+    assert after.sigma > 0.01 + 0.0005 * before.unknown + 0.0015 * before.drift
+    unforeseen = replace(error, unforeseen=error.waiting, before=before)
+    all_of_it = invariance(Shell(0.05, 0.95, 1.05), arm(), unforeseen)
+    assert all_of_it.sigma > 0.01 + 0.0005 * before.whole + 0.0015 * before.drift
 
 
 def test_a_refusal_names_the_shares_and_the_least_energy():
-    error = StateError(0.01, 0.001, 0.003, 0.1)
+    error = StateError(0.01, 0.001, 0.001, 0.003, 0.1)
     with pytest.raises(BoundError, match='too small for what the law sees.*readings') as refused:
         invariance(Shell(0.0005), arm(), error)
     least = least_energy(Shell(0.0005), arm(), error)
@@ -318,7 +322,7 @@ def test_a_refusal_names_the_shares_and_the_least_energy():
 
 def test_no_torque_turns_round_what_it_acts_against():
     """Nothing but a torque that is held for long: x is small, lambda is what refuses it."""
-    exact = StateError(0.0, 0.0, 0.01, 0.0)
+    exact = StateError(0.0, 0.0, 0.0, 0.01, 0.0)
     least = least_energy(Shell(1.0), arm(), exact)
     bounds = invariance(Shell(1.0001 * least), arm(), exact)
     assert bounds.sigma + 0.01 * bounds.omega == pytest.approx(bounds.y, rel=1e-3)

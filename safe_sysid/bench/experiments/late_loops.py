@@ -38,6 +38,7 @@ from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.simulate.rigid_body import RigidBody
 from safe_sysid.simulate.simulated_arm import Dynamics
+from safe_sysid.track.error_observer import Together
 from safe_sysid.track.invariance import LawBounds
 from safe_sysid.track.seen_law import SeenLaw
 from safe_sysid.track.sensed_passivity import SensedPassivityController
@@ -169,7 +170,7 @@ def without_pull(law: SeenLaw) -> SeenLaw:
 def differentiated(law: SeenLaw) -> SeenLaw:
     """Return a law that does so, with r from the last two readings."""
     drift = 1e3 * law.observer.drift + 1e3
-    observer = law.observer._replace(window=law.sampling.period, drift=drift)
+    observer = law.observer._replace(window=law.sampling.period, drift=drift, together=Together())
     wide = np.full_like(law.room, np.inf)
     return replace(without_room(law), observer=observer, half_width=wide)
 

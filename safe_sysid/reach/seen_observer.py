@@ -1,0 +1,120 @@
+"""What is promised of r as it is observed on a plan: joint by joint, and of all joints together.
+
+In the norm of M that part of dr/dt that is not known is at most (omega + coriolis) / mu + off nu
+omega, M being that of its instant. M of the newest sample is near that (`Turning`), the nearer the
+shorter the time between readings; of the plan before the same holds up to where it ends, and there
+M of this plan is at most kappa / mu times M of that one. So every time between readings gives a
+bound of |r - r_hat|_M, and the best one is taken where it is less than what follows from the
+bounds of single joints, each from the readings that are best for it. It needs the same rate K_r on
+all joints: else the weights of ages differ.
+
+In a window positions change by no more than the motion of the plan, e and r allow for. r counts as
+twice as large as this plan has it; where |r|_M <= sqrt(2 V_M / mu) of the plan before, or of this
+one at positions before it, may be more, boxes have to do.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.reach.seen_inertia import SeenInertia
+from safe_sysid.reach.state_differences import OF_Q, DesiredMotion
+from safe_sysid.reach.tracking_error import TrackingError
+from safe_sysid.track.error_observer import (
+    ROUNDING,
+    ObserverBounds,
+    Together,
+    distances,
+    observation_bound,
+)
+from safe_sysid.track.seen_law import Pace, Sampling
+
+UP = 1.0 + 1e-9
+ROOM = 1.05  # for periods between samples that are a little longer or shorter than said
+TWICE = 2.0  # r of the plan before, against that of this plan, as it is taken to be
+
+
+class SeenRates(NamedTuple):
+    """How fast r changes on a plan, and on the one before in norms of this plan; None: at rest."""
+
+    own: Pace
+    before: Pace | None
+    most: Pace  # of both
+
+
+class Observed(NamedTuple):
+    """What follows for the law."""
+
+    bounds: ObserverBounds
+    half_width: Array  # (n,) [rad/s]
+    length: float  # |r - r_hat|_M at a sample
+    unknown: float  # [J^1/2 / s] of dr/dt up to where this plan begins, in the norm of M there
+    size: float  # [J^1/2] that r may have had there at most
+
+
+def in_window(sampling: Sampling, motion: DesiredMotion, error: TrackingError, r: Array) -> Array:
+    """Return what positions change by in a window, in their row of `differences`, (6, n)."""
+    W, K = sampling.window, motion.K_r
+    speed = motion.speed + W * (motion.acceleration + W * motion.jerk)
+    swing = (r + K * error.position) * np.exp(K * W)
+    away = np.zeros((6, len(K)))
+    away[OF_Q] = W * (speed + swing) * UP
+    return away
+
+
+def observed(
+    s: Sampling,
+    K: Array,
+    step: Array,
+    rates: SeenRates,
+    arm: tuple[SeenInertia, Array],
+) -> Observed:
+    """Return what readings within step / 2 promise of r, for an r that was taken to be so large.
+
+    `arm` are the inertia and that r, (n,).
+    """
+    most, inertia = rates.most, arm[0]
+    bounds = ObserverBounds(
+        *(K, step, most.unknown, s.window, s.jitter + s.stamp, s.reach, most.lagged)
+    )
+    late = bounds._replace(drift=most.unknown + 2.0 * most.moved / s.period)
+    edges = 4.0 * (1.0 + s.reach / s.period) * most.moved
+    each = observation_bound(late, s.period) + edges
+    nothing = rates.own.length.unknown, rates.own.size
+    alone = Observed(bounds, each, inertia.length(each), *nothing)
+    if np.ptp(K) > 0.0:
+        return alone
+    D = distances(bounds, s.period)
+    near, far, share = D - 2.0 * s.stamp, D + 2.0 * s.stamp, (D + 2.0 * s.stamp) / s.window
+    stretch = inertia.turning.stretch(share) * UP
+    unknown, size = _up_to_start(rates, share, stretch)
+    with np.errstate(invalid='ignore'):
+        largest = np.min(arm[1] / inertia.entry.max(axis=0)) / (stretch * UP)
+        usable = (near > 0.0) & (far < s.window) & (size <= largest)
+        early = inertia.length(2.0 * most.moved / s.period)
+        changes = (np.fmin(unknown * stretch, inertia.length(most.unknown)) + early) * UP
+    reading = inertia.length(0.5 * step + ROUNDING) * UP
+    fixed = inertia.length(edges + most.lagged) * UP
+    coarse = reading * K[0] / np.tanh(0.5 * K[0] * np.abs(near))
+    length = np.where(usable, (coarse + 0.5 * far * changes + fixed) * ROOM, np.inf)
+    i = int(np.argmin(length))
+    if not length[i] < alone.length:
+        return alone
+    within = float(length[i])
+    together = Together(reading, float(changes[i]), fixed, float(far[i]), within)
+    width = np.maximum(late.at(float(near[i])), late.at(float(far[i]))) + edges
+    seen = bounds._replace(together=together)
+    return Observed(seen, width, within, float(unknown[i]), float(largest[i]))
+
+
+def _up_to_start(rates: SeenRates, share: Array, stretch: Array) -> tuple[Array, Array]:
+    """Bounds of the unknown part and of r before this plan, also after one that is like it."""
+    unknown, size = rates.own.length.unknown * stretch, rates.own.size * stretch
+    if rates.before is not None:
+        before, longer = rates.before, rates.before.turning.stretch(share)
+        unknown = np.maximum(unknown, before.length.unknown * longer)
+        size = np.maximum(size, before.size * longer)
+    return unknown * UP, size * UP
