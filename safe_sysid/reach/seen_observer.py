@@ -6,7 +6,8 @@ shorter the time between readings; of the plan before the same holds up to where
 M of this plan is at most kappa / mu times M of that one. So every time between readings gives a
 bound of |r - r_hat|_M, and the best one is taken where it is less than what follows from the
 bounds of single joints, each from the readings that are best for it. It needs the same rate K_r on
-all joints: else the weights of ages differ.
+all joints, else the weights of ages differ, and the torques of a sample begin at one instant, so
+that one which is not as expected moves r by a part of M^-1 v.
 
 In a window positions change by no more than the motion of the plan, e and r allow for. r counts as
 twice as large as this plan has it; where |r|_M <= sqrt(2 V_M / mu) of the plan before, or of this
@@ -81,7 +82,8 @@ def observed(
         *(K, step, most.unknown, s.window, s.jitter + s.stamp, s.reach, most.lagged)
     )
     late = bounds._replace(drift=most.unknown + 2.0 * most.moved / s.period)
-    edges = 4.0 * (1.0 + s.reach / s.period) * most.moved
+    at_edges = 4.0 * (1.0 + s.reach / s.period)
+    edges = at_edges * most.moved
     each = observation_bound(late, s.period) + edges
     nothing = rates.own.length.unknown, rates.own.size
     alone = Observed(bounds, each, inertia.length(each), *nothing)
@@ -94,17 +96,20 @@ def observed(
     with np.errstate(invalid='ignore'):
         largest = np.min(arm[1] / inertia.entry.max(axis=0)) / (stretch * UP)
         usable = (near > 0.0) & (far < s.window) & (size <= largest)
-        early = inertia.length(2.0 * most.moved / s.period)
+        known = (most.length.whole - most.length.drift) * stretch  # contains M^-1 v
+        moved = np.minimum((s.jitter + s.stamp) * known, inertia.length(most.moved))
+        lagged = np.minimum(2.0 * s.shifted * known, inertia.length(most.lagged))
+        early, fixed = 2.0 * moved / s.period, (at_edges * moved + lagged) * UP
         changes = (np.fmin(unknown * stretch, inertia.length(most.unknown)) + early) * UP
     reading = inertia.length(0.5 * step + ROUNDING) * UP
-    fixed = inertia.length(edges + most.lagged) * UP
     coarse = reading * K[0] / np.tanh(0.5 * K[0] * np.abs(near))
     length = np.where(usable, (coarse + 0.5 * far * changes + fixed) * ROOM, np.inf)
     i = int(np.argmin(length))
     if not length[i] < alone.length:
         return alone
     within = float(length[i])
-    together = Together(reading, float(changes[i]), fixed, float(far[i]), within)
+    each_one = float(changes[i]), float(fixed[i]), float(far[i])
+    together = Together(reading, *each_one, within)
     width = np.maximum(late.at(float(near[i])), late.at(float(far[i]))) + edges
     seen = bounds._replace(together=together)
     return Observed(seen, width, within, float(unknown[i]), float(largest[i]))
