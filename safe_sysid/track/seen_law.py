@@ -102,13 +102,15 @@ class Sampling:
         as long as the one that acts is not known. If that is more than all they do, nothing is
         foreseen.
         """
+        if self.slow > 0.0:
+            return self.waiting
         changes = math.floor(self.waiting / self.period * (1.0 + 1e-9)) + 1
         return min(self.waiting, 2.0 * changes * (self.jitter + self.stamp))
 
     @property
     def foreseen(self) -> float:
         """Time after a sample for which r is foreseen [s]."""
-        return self.begins if self.slow == 0.0 and self.unforeseen < self.waiting else 0.0
+        return self.begins if self.unforeseen < self.waiting else 0.0
 
     @property
     def held(self) -> float:

@@ -3,6 +3,12 @@
 import numpy as np
 import pytest
 
+from safe_sysid.track.error_observer import (
+    foresee_into,
+    history_for,
+    record_error,
+    record_rate,
+)
 from safe_sysid.track.seen_law import OLDER, Sampling
 
 
@@ -27,3 +33,44 @@ def test_what_is_older_than_the_lag_has_the_share_said():
     assert np.exp(-s.lag / s.slow) == pytest.approx(OLDER)
     assert s.age == pytest.approx(sampled(0.0).age + s.lag)
     assert s.reach >= s.shifted  # earlier, too
+
+
+def test_of_drives_that_follow_slowly_nothing_is_foreseen():
+    """What acts is an average, which changes r all the time by all of it."""
+    s = sampled(2e-3)
+    assert s.waiting == s.unforeseen == s.age
+    assert s.held == s.foreseen == 0.0
+    at_once = sampled(0.0)
+    assert at_once.unforeseen == 0.0 < at_once.waiting
+    assert at_once.foreseen == at_once.delay
+
+
+@pytest.mark.parametrize('delay', [1e-3, 2.4e-3, 5e-3])
+@pytest.mark.parametrize('share', [0.1, 0.2])
+def test_torques_under_way_do_what_is_foreseen_but_for_what_is_said(rng, delay, share):
+    """Each begins early or late by as much as it may, in turn; r changes by 1 a second at most."""
+    s = Sampling(np.zeros(1), 1e-3, delay, jitter=share * 1e-3, stamp=0.1 * share * 1e-3)
+    assert s.foreseen > 0.0
+    largest = 0.0
+    for _ in range(200):
+        history, expected = history_for(1), np.zeros(1)
+        count = 40
+        rates = rng.choice([-1.0, 1.0], count) * rng.choice([1.0, rng.random()], count)
+        late = rng.choice([-1.0, 1.0], count + 1) * (s.jitter + s.stamp)
+        t = s.period * np.arange(count)
+        record_rate(history, -np.inf, np.zeros(1))
+        for i in range(count):
+            record_error(history, t[i], np.zeros(1))
+            if i == count - 1:
+                foresee_into(history, s.foreseen, np.zeros(1), expected)
+            record_rate(history, t[i] + s.begins, rates[i : i + 1])
+        begins = t + s.begins + late[:count]
+        own = begins[-1]
+        actual = 0.0
+        for i in range(count - 1):
+            begin, end = max(begins[i], t[-1]), min(begins[i + 1], own)
+            actual += max(0.0, end - begin) * rates[i]
+        off = abs(expected[0] - actual)
+        largest = max(largest, off / s.unforeseen)
+        assert own - t[-1] <= s.waiting * (1.0 + 1e-9)
+    assert 0.1 < largest <= 1.0
