@@ -49,7 +49,7 @@ from safe_sysid.reach.torque_change import torque_change
 from safe_sysid.reach.torque_reach import TorqueReach, nominal_torque
 from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.sets.taylor_model import TaylorModel
-from safe_sysid.track.error_observer import ObserverBounds
+from safe_sysid.track.error_observer import InWindow, ObserverBounds
 from safe_sysid.track.invariance import (
     Disturbance,
     Invariance,
@@ -58,6 +58,7 @@ from safe_sysid.track.invariance import (
     Shell,
     StateError,
     invariance,
+    off_share,
 )
 from safe_sysid.track.seen_law import Pace, SeenLaw
 from safe_sysid.trajectory.extrema import acceleration_extrema, jerk_extrema, velocity_extrema
@@ -232,10 +233,12 @@ class _Plan:
         return TWICE * self.error.r_max
 
     def _pace_before(self, mu: float) -> Pace:
-        """Pace of the plan before: M <= (H + diag(Ia)) / mu <= kappa M_before / mu."""
+        """Pace of the plan before, in norms of this one; see `SeenLaw.allows_for`."""
         assert self.before is not None
-        pace, ratio = self.before.pace, float(np.sqrt(self.before.shell.kappa / mu) * ROUNDING)
-        return pace._replace(length=pace.length.times(ratio), size=ratio * pace.size)
+        shell, pace = self.before.shell, self.before.pace
+        now, once = (float(np.sqrt(x / mu) * ROUNDING) for x in (shell.mu, shell.kappa))
+        told = pace.length.times(now), pace.in_window.times(once)
+        return pace._replace(length=told[0], in_window=told[1])
 
     def _following(
         self, push: _Push, inertia: SeenInertia, shell: Shell, resisting: _Resisting
@@ -243,18 +246,15 @@ class _Plan:
         """Derive all else from bounds of w and v."""
         s, K = self.sampling, self.gains.K_r
         drift = (push.omega + resisting.length) / shell.mu * ROUNDING
-        robust = push.omega * push.nu
-        off = max(1.0 / shell.mu - 1.0, 1.0 - 1.0 / shell.kappa)
-        unknown = (drift + off * robust) * ROUNDING
-        length = Rates((drift + robust / shell.mu) * ROUNDING, drift, unknown)
+        robust, off = push.omega * push.nu, off_share(shell)
+        by_robust = robust / shell.mu * ROUNDING, robust * off * ROUNDING
+        length = Rates((drift + by_robust[0]) * ROUNDING, drift, *by_robust)
         own = whole = self._pace(push, inertia, resisting, length)
         before = None
         if self.before is not None:
             before = self._pace_before(shell.mu)
             whole = _either(own, before)
         seen = observed(s, K, self.step, SeenRates(own, before, whole), (inertia, self._r))
-        length = whole.length._replace(unknown=seen.unknown)
-        whole = whole._replace(length=length, size=seen.size)
         delta_v = (seen.half_width + 0.5 * K * self.step) * ROUNDING
         ageing = max(s.age, s.unforeseen + s.held)  # as long as r does what is not foreseen
         aged = ageing * (whole.rate + K * self.error.velocity) * ROUNDING
@@ -282,7 +282,9 @@ class _Plan:
         most = known.max(axis=0)
         lagged = 2.0 * self.sampling.shifted * most * ROUNDING
         r = float(np.sqrt(2.0 * self.gains.V_M / inertia.mu) * ROUNDING)
-        return Pace(unknown, jitter * most, lagged, rate, length, r, inertia.turning, self.jerk)
+        in_window = InWindow((length.drift + length.off) * ROUNDING, size * ROUNDING, r)
+        jerk = self.jerk
+        return Pace(unknown, jitter * most, lagged, rate, length, in_window, inertia.turning, jerk)
 
     def _differences(self, delta_v: Array, aged: Array) -> Array:
         return differences(self.sampling, self.motion, self.step, (delta_v, aged))
@@ -367,13 +369,14 @@ def _desired(horizon: Horizon) -> tuple[Array, Array, Array]:
 
 
 def _either(a: Pace, b: Pace) -> Pace:
-    """Bounds for both and a little more, in the same norm."""
+    """Bounds for both and a little more, in norms of a."""
     unknown, moved, lagged, rate = (
         np.maximum(x, y) * ROUNDING for x, y in zip(a[:4], b[:4], strict=True)
     )
     jerk = np.maximum(a.jerk, b.jerk) * ROUNDING
     length = Rates(*np.maximum(a.length, b.length).tolist()).times(ROUNDING)
-    return Pace(unknown, moved, lagged, rate, length, max(a.size, b.size), a.turning, jerk)
+    in_window = a.in_window.or_else(b.in_window.times(float(b.turning.stretch(1.0)) * ROUNDING))
+    return Pace(unknown, moved, lagged, rate, length, in_window, a.turning, jerk)
 
 
 def _magnitude(reach: JointReach, rows: Array) -> Array:

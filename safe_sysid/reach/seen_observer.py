@@ -26,6 +26,7 @@ from safe_sysid.reach.state_differences import OF_Q, DesiredMotion
 from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.track.error_observer import (
     ROUNDING,
+    InWindow,
     ObserverBounds,
     Together,
     distances,
@@ -52,8 +53,6 @@ class Observed(NamedTuple):
     bounds: ObserverBounds
     half_width: Array  # (n,) [rad/s]
     length: float  # |r - r_hat|_M at a sample
-    unknown: float  # [J^1/2 / s] of dr/dt up to where this plan begins, in the norm of M there
-    size: float  # [J^1/2] that r may have had there at most
 
 
 def in_window(sampling: Sampling, motion: DesiredMotion, error: TrackingError, r: Array) -> Array:
@@ -85,20 +84,19 @@ def observed(
     at_edges = 4.0 * (1.0 + s.reach / s.period)
     edges = at_edges * most.moved
     each = observation_bound(late, s.period) + edges
-    nothing = rates.own.length.unknown, rates.own.size
-    alone = Observed(bounds, each, inertia.length(each), *nothing)
+    alone = Observed(bounds, each, inertia.length(each))
     if np.ptp(K) > 0.0:
         return alone
     D = distances(bounds, s.period)
-    near, far, share = D - 2.0 * s.stamp, D + 2.0 * s.stamp, (D + 2.0 * s.stamp) / s.window
-    stretch = inertia.turning.stretch(share) * UP
-    unknown, size = _up_to_start(rates, share, stretch)
+    near, far = D - 2.0 * s.stamp, D + 2.0 * s.stamp
+    stretch = inertia.turning.stretch(far / s.window) * UP
     with np.errstate(invalid='ignore'):
+        unknown, known, size = _up_to_start(rates, far / s.window, stretch)
         largest = np.min(arm[1] / inertia.entry.max(axis=0)) / (stretch * UP)
         usable = (near > 0.0) & (far < s.window) & (size <= largest)
-        known = (most.length.whole - most.length.drift) * stretch  # contains M^-1 v
-        moved = np.minimum((s.jitter + s.stamp) * known, inertia.length(most.moved))
-        lagged = np.minimum(2.0 * s.shifted * known, inertia.length(most.lagged))
+        by_torques = known * stretch * UP
+        moved = np.minimum((s.jitter + s.stamp) * by_torques, inertia.length(most.moved))
+        lagged = np.minimum(2.0 * s.shifted * by_torques, inertia.length(most.lagged))
         early, fixed = 2.0 * moved / s.period, (at_edges * moved + lagged) * UP
         changes = (np.fmin(unknown * stretch, inertia.length(most.unknown)) + early) * UP
     reading = inertia.length(0.5 * step + ROUNDING) * UP
@@ -107,19 +105,19 @@ def observed(
     i = int(np.argmin(length))
     if not length[i] < alone.length:
         return alone
-    within = float(length[i])
-    each_one = float(changes[i]), float(fixed[i]), float(far[i])
-    together = Together(reading, *each_one, within)
+    taken, within = InWindow(*(float(x[i]) for x in (unknown, known, largest))), float(length[i])
+    each_one = float(changes[i]), float(fixed[i]), float(far[i]), within
     width = np.maximum(late.at(float(near[i])), late.at(float(far[i]))) + edges
-    seen = bounds._replace(together=together)
-    return Observed(seen, width, within, float(unknown[i]), float(largest[i]))
+    seen = bounds._replace(together=Together(reading, *each_one, taken))
+    return Observed(seen, width * ROOM, within)
 
 
-def _up_to_start(rates: SeenRates, share: Array, stretch: Array) -> tuple[Array, Array]:
-    """Bounds of the unknown part and of r before this plan, also after one that is like it."""
-    unknown, size = rates.own.length.unknown * stretch, rates.own.size * stretch
+def _up_to_start(rates: SeenRates, share: Array, stretch: Array) -> tuple[Array, Array, Array]:
+    """Bounds in a window before this plan begins, also after one that is like it."""
+    found = [x * stretch for x in rates.own.in_window]
     if rates.before is not None:
-        before, longer = rates.before, rates.before.turning.stretch(share)
-        unknown = np.maximum(unknown, before.length.unknown * longer)
-        size = np.maximum(size, before.size * longer)
-    return unknown * UP, size * UP
+        longer = rates.before.turning.stretch(share)
+        before = rates.before.in_window
+        found = [np.maximum(x, y * longer) for x, y in zip(found, before, strict=True)]
+    unknown, known, size = (x * UP for x in found)
+    return unknown, known, size

@@ -49,8 +49,25 @@ UNSEEN = -2  # when there are not two readings in a window
 COARSE = -3  # when they are too far apart for what is promised of all joints together
 LENGTH = 128  # readings that are kept
 SLACK = 1e-9  # of a bound on half widths, more than the rounding of each
+LARGEST = 1e100
 NEARLY = 1e-6  # of a time between readings, that stamps are rounded by
 ROUNDING = 1e-14  # [rad] of what readings and desired positions are computed to
+
+
+class InWindow(NamedTuple):
+    """Bounds of what r was and did before, in the norm of M of that instant or of a later one."""
+
+    unknown: float  # [J^1/2 / s] of dr/dt but for -M^-1 v
+    known: float  # [J^1/2 / s] of -M^-1 v
+    size: float  # [J^1/2] of r
+
+    def times(self, factor: float) -> InWindow:
+        """Return the same in another norm, at most a number that a message can hold."""
+        return InWindow(*(min(factor * x, LARGEST) for x in self))
+
+    def or_else(self, other: InWindow) -> InWindow:
+        """Return bounds of both."""
+        return InWindow(*map(max, self, other))
 
 
 class Together(NamedTuple):
@@ -61,6 +78,7 @@ class Together(NamedTuple):
     fixed: float = 0.0  # of what torques change that begin early or late
     far: float = 0.0  # [s] of the oldest reading that is used
     within: float = 0.0  # of r
+    before: InWindow = InWindow(0.0, 0.0, 0.0)  # as it is taken to be where the plan begins
 
 
 class ObserverBounds(NamedTuple):

@@ -42,14 +42,16 @@ as z^2 / B <= 1 + x, attained at z = y + sigma, and sigma z / B <= sigma / sqrt(
 Age. Until the torque of a sample acts, at most `waiting` later, r changes by no more than waiting
 (omega + coriolis + nu omega) / mu, coriolis >= |C r + Fv r| in the norm of M^-1; the last part is
 that of torques of samples before. Of these -M^-1 v is known: r_hat is what r will be with it, if
-all are as expected, and off nu omega is left of nu omega / mu, off = max(1 / mu - 1, 1 - 1 /
-kappa) >= |1 - M^1/2 (H + diag(Ia))^-1 M^1/2|, and what follows from torques that begin early or
-late: `unforeseen` nu omega / mu. From then on, for `held` at most, r changes by -M^-1 v and held
-[(omega + coriolis) / mu + off nu omega]. All but what is known is part of sigma, and nu is made of
-sigma: any x that what follows from it does not exceed is a bound. Where drives average commands,
-held is 0, and waiting and unforeseen are the whole age: all of it is part of sigma. Let t be the
-first time at which V > V_M (1 + 1e-9), for which all of this is computed: before it the bounds
-hold, so sigma does, so dV/dt <= 0 on V >= V_M, and there is no such t.
+all are as expected, and off nu omega is left of nu omega / mu, and what follows from torques that
+begin early or late: `unforeseen` nu omega / mu. From then on, for `held` at most, r changes by
+-M^-1 v and held [(omega + coriolis) / mu + off nu omega]. Here off = max(1 - mu, kappa - 1) / mu,
+as |(M^-1 - (H + diag(Ia))^-1) v| is at most max(1 - mu, kappa - 1) / sqrt(mu) |v| in the norm of H
++ diag(Ia), and that is at least sqrt(mu) times the norm of M, be it M of this sample or of that of
+v. All but what is known is part of sigma, and nu is made of sigma: any x that what follows from it
+does not exceed is a bound. Where drives average commands, held is 0, and waiting and unforeseen
+are the whole age: all of it is part of sigma. Let t be the first time at which V > V_M (1 + 1e-9),
+for which all of this is computed: before it the bounds hold, so sigma does, so dV/dt <= 0 on V >=
+V_M, and there is no such t.
 
 Actuators. What acts may differ from v by `share` |v|: w_bar contains share_j |v_j|. The law has
 it exactly, as N is linear in lambda: h = z N / (B - o z^2), o = |r_hat|' share |M r_hat| / l^2.
@@ -92,14 +94,15 @@ class Rates(NamedTuple):
 
     whole: float
     drift: float  # but for what v does
-    unknown: float  # but for -M^-1 v
+    robust: float  # by v
+    off: float  # by v but for -M^-1 v
 
     def times(self, factor: float) -> Rates:
         """Return the same in another norm."""
         return Rates(*(factor * rate for rate in self))
 
 
-NOTHING = Rates(0.0, 0.0, 0.0)
+NOTHING = Rates(0.0, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,17 +254,16 @@ def _changes(
 ) -> tuple[_Change, _Change]:
     """Bounds of what changes until a torque acts, and while it does."""
     own = (omega + error.coriolis) / shell.mu
-    drift = max(own, error.before.drift)
-    off = max(1.0 / shell.mu - 1.0, 1.0 - 1.0 / shell.kappa)
-    by_robust = max(robust / shell.mu, error.before.whole - error.before.drift)
-    foreseen = max(off * robust, error.before.unknown - error.before.drift)
-    before = error.unforeseen * by_robust
+    drift, off = max(own, error.before.drift), off_share(shell) * robust
+    before = error.unforeseen * max(robust / shell.mu, error.before.robust)
     if error.unforeseen < error.waiting:
-        before += error.waiting * foreseen
-    return (
-        _Change(error.waiting * drift, before),
-        _Change(error.held * drift, error.held * off * robust),
-    )
+        before += error.waiting * max(off, error.before.off)
+    return _Change(error.waiting * drift, before), _Change(error.held * drift, error.held * off)
+
+
+def off_share(shell: Shell) -> float:
+    """Bound of |(M_1^-1 - (H + diag(Ia))^-1) v|_M2 in units of |v|, for both M of the shell."""
+    return max(1.0 - shell.mu, shell.kappa - 1.0) / shell.mu
 
 
 def _robust_input(

@@ -9,11 +9,11 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MessageError
-from safe_sysid.track.error_observer import ObserverBounds, Together
+from safe_sysid.track.error_observer import InWindow, ObserverBounds, Together
 from safe_sysid.track.invariance import LawBounds, Rates, Shell
 from safe_sysid.track.seen_law import Pace, Sampling, SeenLaw, Turning
 
-NUMBERS = 37  # that a law has whatever the arm
+NUMBERS = 46  # that a law has whatever the arm
 ROWS = 19  # numbers it has for each joint
 
 
@@ -26,10 +26,11 @@ def numbers_of(law: SeenLaw) -> Array:
         *(shell.V_M, shell.mu, shell.kappa),
         *law.bounds,
         *(law.observer.window, law.observer.jitter, law.observer.reach),
-        *law.observer.together,
+        *law.observer.together[:-1],
+        *law.observer.together.before,
         law.sign_speed,
-        *(*own.length, own.size, *own.turning),
-        *(*first.length, first.size, *first.turning),
+        *(*own.length, *own.in_window, *own.turning),
+        *(*first.length, *first.in_window, *first.turning),
     )
     rows = (
         *(s.step, s.zero, s.older),
@@ -58,7 +59,9 @@ def law_of(numbers: Array, n: int) -> SeenLaw:
     )
     shell, bounds = Shell(*_next(alone, 3)), LawBounds(*_next(alone, 6))
     window_of, jitter_of, reach = _next(alone, 3)
-    together = Together(*_next(alone, 5))
+    reading, unknown, fixed, far, within = _next(alone, 5)
+    before = InWindow(*_next(alone, 3))
+    together = Together(reading, unknown, fixed, far, within, before)
     each = rows[3], rows[4], rows[5], window_of, jitter_of, reach, rows[6]
     observer = ObserverBounds(*each, together)
     (sign_speed,) = _next(alone, 1)
@@ -72,5 +75,6 @@ def _next(numbers: Iterator[float], count: int) -> list[float]:
 
 def _pace(rows: Array, alone: Iterator[float]) -> Pace:
     unknown, moved, lagged, rate, jerk = rows
-    length, (size,), turning = Rates(*_next(alone, 3)), _next(alone, 1), _next(alone, 2)
-    return Pace(unknown, moved, lagged, rate, length, size, Turning(*turning), jerk)
+    length, in_window = Rates(*_next(alone, 4)), InWindow(*_next(alone, 3))
+    turning = Turning(*_next(alone, 2))
+    return Pace(unknown, moved, lagged, rate, length, in_window, turning, jerk)

@@ -10,7 +10,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError
-from safe_sysid.track.error_observer import ObserverBounds
+from safe_sysid.track.error_observer import InWindow, ObserverBounds
 from safe_sysid.track.invariance import LawBounds, Rates, Shell
 
 OLDER = 0.002  # share of a torque that comes from commands older than the lag
@@ -27,8 +27,8 @@ class Sampling:
     """How an arm is seen, and when torques act; samples and torques have the same period.
 
     The torque of a sample begins to act at most `delay` after the instant at which the sample is
-    true, at least `delay - 2 jitter` after it, and goes on until that of the next one does. Stamps
-    are within `stamp` of these instants.
+    true, at least `delay - 2 jitter` after it, and goes on until that of the next one does, on all
+    joints at one instant. Stamps are within `stamp` of these instants.
 
     Drives that follow commands slowly are of first order, with one time constant for all joints,
     which is `slow` at most. What acts then is an average of torques that come later than that, of
@@ -104,7 +104,8 @@ class Sampling:
         """
         if self.slow > 0.0:
             return self.waiting
-        changes = math.floor(self.waiting / self.period * (1.0 + 1e-9)) + 1
+        latest = max(self.waiting, self.delay + 2.0 * self.stamp - self.jitter)
+        changes = math.floor(latest / self.period * (1.0 + 1e-9)) + 1
         return min(self.waiting, 2.0 * changes * (self.jitter + self.stamp))
 
     @property
@@ -167,7 +168,7 @@ class Pace(NamedTuple):
     lagged: Array  # (n,) [rad/s] that the lag of all torques changes
     rate: Array  # (n,) [rad/s^2] of dr/dt
     length: Rates  # [J^1/2 / s] of dr/dt in the norm of M
-    size: float  # [J^1/2] of r, likewise
+    in_window: InWindow
     turning: Turning
     jerk: Array  # (n,) [rad/s^3] of the desired motion
 
@@ -198,24 +199,28 @@ class SeenLaw:
     def allows_for(self, before: SeenLaw, *, has_same_nominal: bool) -> bool:
         """Whether r may have changed as it did under the law before, torques of which still act.
 
-        |x|_M is that of the law before where both have one nominal mass matrix; else it is at
-        most sqrt(kappa_before / mu) times that, as M <= (H + diag(Ia)) / mu.
+        While torques of that law act, what they do is at most sqrt(mu_before / mu) times as long
+        in the norm of this M, by that of H + diag(Ia). In a window before, |x|_M is that of the
+        law before where both have one nominal mass matrix; else it is at most sqrt(kappa_before /
+        mu) times that, as M <= (H + diag(Ia)) / mu.
         """
-        ratio = 1.0 if has_same_nominal else math.sqrt(before.shell.kappa / self.shell.mu)
-        length, stretch = before.pace.length.times(ratio), self.stretch_of(before.pace)
-        length = length._replace(unknown=length.unknown * stretch)
-        size = ratio * before.pace.size * stretch
-        pace = before.pace._replace(length=length, size=size, turning=NOT_AT_ALL)
-        each = zip(self.first_pace, pace, strict=True)
-        return all(bool(np.all(np.asarray(a) >= np.asarray(b))) for a, b in each)
-
-    def stretch_of(self, pace: Pace) -> float:
-        """Return what M of another plan may change by while r is observed; 0: does not count."""
-        far = self.observer.together.far
-        return float(pace.turning.stretch(far / self.sampling.window)) if far > 0.0 else 0.0
+        shell, pace, together = before.shell, before.pace, self.observer.together
+        length = pace.length.times(math.sqrt(shell.mu / self.shell.mu))
+        told = pace._replace(length=length, turning=NOT_AT_ALL, in_window=self.pace.in_window)
+        if not all(_covers(a, b) for a, b in zip(self.first_pace, told, strict=True)):
+            return False
+        if together.far == 0.0:
+            return True
+        ratio = 1.0 if has_same_nominal else math.sqrt(shell.kappa / self.shell.mu)
+        stretch = float(pace.turning.stretch(together.far / self.sampling.window))
+        return _covers(together.before, pace.in_window.times(ratio * stretch))
 
     def since_start(self, t: float) -> SeenLaw:
         """Law that a plan has to know of which takes over so long [s] after this one began."""
         if t >= self.sampling.window + self.sampling.age:
             return self
         return replace(self, pace=self.first_pace)
+
+
+def _covers(bounds: object, others: object) -> bool:
+    return bool(np.all(np.asarray(bounds) >= np.asarray(others)))

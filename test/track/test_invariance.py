@@ -300,12 +300,14 @@ def test_sigma_is_the_least_that_contains_what_follows_from_it():
     assert bounds.sigma == pytest.approx(0.01 + late, rel=1e-6)
     assert bounds.sigma >= 0.01 + late * (1.0 - 1e-12)
     assert bounds.sigma > 0.01 + 0.002 * drift  # than without what v adds
-    before = Rates(2.0 * (drift + robust), 2.0 * drift, 2.0 * (drift + off))
+    before = Rates(2.0 * (drift + robust), 2.0 * drift, 3.0 * robust, 2.0 * off)
     after = invariance(Shell(0.05, 0.95, 1.05), arm(), replace(error, before=before))
-    assert after.sigma > 0.01 + 0.0005 * before.unknown + 0.0015 * before.drift
+    waited = 0.0005 * (before.drift + before.off) + 0.0001 * before.robust
+    assert after.sigma > 0.01 + waited + 0.0015 * before.drift
     unforeseen = replace(error, unforeseen=error.waiting, before=before)
     all_of_it = invariance(Shell(0.05, 0.95, 1.05), arm(), unforeseen)
-    assert all_of_it.sigma > 0.01 + 0.0005 * before.whole + 0.0015 * before.drift
+    waited = 0.0005 * (before.drift + before.robust)
+    assert all_of_it.sigma > 0.01 + waited + 0.0015 * before.drift
 
 
 def test_a_refusal_names_the_shares_and_the_least_energy():

@@ -74,3 +74,11 @@ def test_torques_under_way_do_what_is_foreseen_but_for_what_is_said(rng, delay, 
         largest = max(largest, off / s.unforeseen)
         assert own - t[-1] <= s.waiting * (1.0 + 1e-9)
     assert 0.1 < largest <= 1.0
+
+
+@pytest.mark.parametrize('late', [0.899e-3, 1.899e-3])
+def test_a_torque_that_is_foreseen_too_early_for_its_stamp_counts(late):
+    """Stamps that are off by more than the jitter: one more begin may be on the wrong side."""
+    s = Sampling(np.zeros(1), 1e-3, late, stamp=1e-4)
+    changes = round(late / 1e-3) + 1
+    assert s.unforeseen == pytest.approx(2.0 * changes * 1e-4)
