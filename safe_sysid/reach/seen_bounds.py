@@ -158,7 +158,7 @@ class _Plan:
     def first_guess(self) -> Array:
         """Differences to begin with; larger ones are found where they are needed."""
         S, V, K = self.sampling.age, self.error.velocity, self.gains.K_r
-        return FIRST * self._differences(0.1 * V + K * self.step, S * K * V)
+        return FIRST * self._differences(*2 * (0.1 * V + K * self.step,), S * K * V)
 
     def settled(self, widest: Array) -> SeenBounds | Array:
         """Return bounds if no difference is larger than these, else larger ones."""
@@ -255,7 +255,9 @@ class _Plan:
             before = self._pace_before(shell.mu)
             whole = _either(own, before)
         seen = observed(s, K, self.step, SeenRates(own, before, whole), (inertia, self._r))
-        delta_v = (seen.half_width + 0.5 * K * self.step) * ROUNDING
+        delta_v, of_pull = (
+            (half + 0.5 * K * self.step) * ROUNDING for half in (seen.half_width, seen.together)
+        )
         ageing = max(s.age, s.unforeseen + s.held)  # as long as r does what is not foreseen
         aged = ageing * (whole.rate + K * self.error.velocity) * ROUNDING
         turning = whole.length.whole + K.max() * np.sqrt(2.0 * shell.V_M / shell.mu)
@@ -264,7 +266,7 @@ class _Plan:
         if self._has_ball:
             swing = seen.length + 0.5 * K[0] * inertia.length(self.step) + ageing * turning
             ball = float(K[0] * shell.kappa * swing * ROUNDING)
-        found = self._differences(delta_v, aged)
+        found = self._differences(delta_v, of_pull, aged)
         return _Step(found, ball, seen.length, seen.bounds, seen.half_width, own, whole)
 
     def _pace(
@@ -286,8 +288,8 @@ class _Plan:
         jerk = self.jerk
         return Pace(unknown, jitter * most, lagged, rate, length, in_window, inertia.turning, jerk)
 
-    def _differences(self, delta_v: Array, aged: Array) -> Array:
-        return differences(self.sampling, self.motion, self.step, (delta_v, aged))
+    def _differences(self, delta_v: Array, of_pull: Array, aged: Array) -> Array:
+        return differences(self.sampling, self.motion, self.step, (delta_v, of_pull, aged))
 
     def _inertia(self, true: JointReach, seen: JointReach, in_window: JointReach) -> SeenInertia:
         try:

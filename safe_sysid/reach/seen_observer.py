@@ -51,8 +51,9 @@ class Observed(NamedTuple):
     """What follows for the law."""
 
     bounds: ObserverBounds
-    half_width: Array  # (n,) [rad/s]
-    length: float  # |r - r_hat|_M at a sample
+    half_width: Array  # (n,) [rad/s] of each joint by itself
+    together: Array  # (n,) [rad/s] of all together
+    length: float  # |r - r_hat|_M at a sample, likewise
 
 
 def in_window(sampling: Sampling, motion: DesiredMotion, error: TrackingError, r: Array) -> Array:
@@ -84,7 +85,7 @@ def observed(
     at_edges = 4.0 * (1.0 + s.reach / s.period)
     edges = at_edges * most.moved
     each = observation_bound(late, s.period) + edges
-    alone = Observed(bounds, each, inertia.length(each))
+    alone = Observed(bounds, each, each, inertia.length(each))
     if np.ptp(K) > 0.0:
         return alone
     D = distances(bounds, s.period)
@@ -109,7 +110,7 @@ def observed(
     each_one = float(changes[i]), float(fixed[i]), float(far[i]), within
     width = np.maximum(late.at(float(near[i])), late.at(float(far[i]))) + edges
     seen = bounds._replace(together=Together(reading, *each_one, taken))
-    return Observed(seen, width * ROOM, within)
+    return Observed(seen, each, width * ROOM, within)
 
 
 def _up_to_start(rates: SeenRates, share: Array, stretch: Array) -> tuple[Array, Array, Array]:

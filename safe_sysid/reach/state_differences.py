@@ -38,12 +38,15 @@ class DesiredMotion(NamedTuple):
 
 
 def differences(
-    s: Sampling, plan: DesiredMotion, step: Array, swing: tuple[Array, Array]
+    s: Sampling, plan: DesiredMotion, step: Array, swing: tuple[Array, Array, Array]
 ) -> Array:
-    """Bounds for readings within step / 2, errors `swing` of de/dt at a sample and by ageing."""
+    """Bounds for readings within step / 2.
+
+    `swing` are errors of de/dt: at a sample, of the one that the pull is made of, and by ageing.
+    """
     span, K = 2.0 * s.half, plan.K_r
     e = 0.5 * step + s.age * plan.velocity_error
-    faster = swing[0] + swing[1]
+    faster, pull = swing[0] + swing[2], swing[1] + swing[2]
     gentle = plan.acceleration + span * plan.jerk  # also before the plan begins
     parts = (
         e + s.zero + span * (plan.speed + span * gentle),
@@ -51,7 +54,7 @@ def differences(
         K * e + span * gentle,
         span * gentle,
         span * plan.jerk,
-        K * faster,
+        K * pull,
     )
     return np.array(parts) * UP + 1e-12
 

@@ -20,9 +20,9 @@ matrix M, and half steps are within `reading` R. With one D and one K for all jo
 
     R K coth(K D / 2) + U D / 2 + fixed,
 
-which for n joints is about sqrt(n) times less than what boxes of their own say. Then r_hat is
-that of the D up to `far` for which this is least, and it has to be `within` what is promised. The
-intersection says whether there is a contradiction.
+which for n joints is about sqrt(n) times less than what boxes of their own say. So there is a
+second r_hat, that of the D up to `far` for which this is least; it has to be `within` what is
+promised. Without such a promise it is the first one.
 
 A torque whose beginning is known to `jitter` J only adds J |difference to the one before| W(b).
 If in truth all torques act earlier or later together, by d or by an average over such d, the
@@ -165,23 +165,26 @@ def record_rate(history: History, start: float, rate: Array) -> None:
 
 @jit
 def observe_into(history: History, bounds: ObserverBounds, r: Array, half: Array) -> int:
-    """Middle and half width of what r can be at the newest reading; first joint with nothing."""
+    """Middle and half width of what r can be at the newest reading; first joint with nothing.
+
+    r is (2, n): of each joint by itself, and of all together.
+    """
     if history.counts[0] < 2:
         r[:] = 0.0
         half[:] = np.inf
         return UNSEEN
     which, length = _best_for_all(history, bounds)
-    for j in range(len(r)):
-        low, high, one, radius = _interval_of(history, bounds, j, which)
+    for j in range(len(half)):
+        low, high, one = _interval_of(history, bounds, j, which)
         if not low <= high:
             return j
         if high == np.inf:  # all readings but the newest are older than the window
             r[:] = 0.0
             half[:] = np.inf
             return UNSEEN
-        r[j], half[j] = 0.5 * (low + high), 0.5 * (high - low) * (1.0 + 8.0 * EPS)
+        r[:, j], half[j] = 0.5 * (low + high), 0.5 * (high - low) * (1.0 + 8.0 * EPS)
         if which > 0:
-            r[j], half[j] = one, radius
+            r[1, j] = one
     if bounds.together.far > 0.0 and not length <= bounds.together.within:
         return COARSE
     return SEEN
@@ -189,7 +192,7 @@ def observe_into(history: History, bounds: ObserverBounds, r: Array, half: Array
 
 @jit
 def foresee_into(history: History, ahead: float, r: Array, expected: Array) -> None:
-    """Add to r what known parts change from the newest reading on, for so long [s]."""
+    """Add to r (2, n) what known parts change from the newest reading on, for so long [s]."""
     length, parts = len(history.start), history.counts[1]
     now = history.time[(history.counts[0] - 1) % len(history.time)]
     end, part = now + ahead, parts - 1
@@ -197,8 +200,8 @@ def foresee_into(history: History, ahead: float, r: Array, expected: Array) -> N
     while part >= max(0, parts - length + 1) and end > now:
         begin = max(now, history.start[part % length])
         if begin < end:
-            for j in range(len(r)):
-                expected[j] += history.rate[part % length, j] * (end - begin)
+            for j in range(r.shape[1]):
+                expected[:, j] += history.rate[part % length, j] * (end - begin)
             end = begin
         part -= 1
 
@@ -222,12 +225,12 @@ def _best_for_all(history: History, bounds: ObserverBounds) -> tuple[int, float]
 @part_jit
 def _interval_of(
     history: History, bounds: ObserverBounds, j: int, which: int
-) -> tuple[float, float, float, float]:
-    """Range of r_j that all windows leave over; middle and half width of one of them."""
+) -> tuple[float, float, float]:
+    """Range of r_j that all windows leave over, and the middle of one of them."""
     length, (readings, parts) = len(history.time), history.counts
     newest, K = (readings - 1) % length, bounds.K_r[j]
     now, e = history.time[newest], history.error[newest, j]
-    low, high, one, half = -np.inf, np.inf, 0.0, np.inf
+    low, high, one = -np.inf, np.inf, 0.0
     age = decayed = plain = 0.0  # integrals of e^-Kb rate and of rate over ages up to `age`
     moved = np.zeros(2)  # the same of what may begin early or late
     part = parts - 1
@@ -261,8 +264,8 @@ def _interval_of(
         radius *= 1.0 + 64.0 * EPS
         low, high = max(low, middle - radius), min(high, middle + radius)
         if back == which:
-            one, half = middle, radius
-    return low, high, one, half
+            one = middle
+    return low, high, one
 
 
 @jit

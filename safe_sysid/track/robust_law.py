@@ -218,6 +218,8 @@ def _set_reference(arm: LawModel, curve: Curve, since_start: float, state: Array
         if arm.is_continuous[j]:
             e -= 2.0 * np.pi * np.round(e / (2.0 * np.pi))
         ed = velocity - state[QD, 0, j]
+        if arm.bounds.y > 0.0:  # r is in the state, as it is seen by itself
+            ed = state[R, 0, j] - arm.K_r[j] * e
         state[E, 0, j] = e
         state[R, 0, j] = ed + arm.K_r[j] * e
         state[QD_D, 0, j] = velocity

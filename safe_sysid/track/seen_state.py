@@ -6,7 +6,7 @@ import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.sets.compiled import jit
-from safe_sysid.track.robust_law import QD, Q
+from safe_sysid.track.robust_law import QD, Q, R
 
 
 @jit
@@ -20,10 +20,14 @@ def differ(q_d: Array, q: Array, turns: AnyArray, e: Array) -> None:
 
 @jit
 def estimate_into(desired: Array, e: Array, r: Array, K: Array, state: Array) -> None:
-    """State of the arm where it was as far off the desired one as it is seen to be."""
+    """State of the arm where it was as far off the desired one as it is seen to be.
+
+    r is (2, n): that of the state, and the one that the law works against.
+    """
     for j in range(len(e)):
         state[Q, 0, j] = desired[0, j] - e[j]
-        state[QD, 0, j] = desired[1, j] - (r[j] - K[j] * e[j])
+        state[QD, 0, j] = desired[1, j] - (r[0, j] - K[j] * e[j])
+        state[R, 0, j] = r[1, j]
 
 
 @jit

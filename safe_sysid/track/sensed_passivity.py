@@ -94,8 +94,9 @@ class SensedPassivityController:
         self._work = work_for(model.n)
         self._history = history_for(model.n)
         record_rate(self._history, -np.inf, np.zeros(model.n))
-        self._r, self._half, self._e, self._rate = np.zeros((4, model.n))
-        self._expected = np.zeros(model.n)  # r when the torque begins to act
+        self._half, self._e, self._rate = np.zeros((3, model.n))
+        self._r = np.zeros((2, model.n))  # of each joint by itself, and of all together
+        self._expected = np.zeros((2, model.n))  # the same when the torque begins to act
         self._desired = np.zeros((2, model.n))
         self._curve: Curve  # of the plan
         self._at: Array | None = None  # desired position of an arm that has had no plan yet
@@ -211,7 +212,7 @@ class SensedPassivityController:
             law = self._laws_of(plan)[0]
         except BoundError as error:
             return str(error)
-        r, half = np.zeros((2, self._model.n))
+        r, half = np.zeros((2, self._model.n)), np.zeros(self._model.n)
         found = observe_into(self._history, law.observer, r, half)
         if found != SEEN or np.any(half > law.half_width):
             return UNSEEN_YET
@@ -219,7 +220,7 @@ class SensedPassivityController:
         e = shortest_turn(q_d - measurement.position, self._turns)
         assert plan.theta_0 is not None
         each = np.stack([q_d - e, q_d])
-        return refusal_to_begin(self._model, law, plan.theta_0, each, (r, e))
+        return refusal_to_begin(self._model, law, plan.theta_0, each, (r[1], e))
 
     refusal_to_stay = refusal_to_begin  # late: torques of two laws do not mix at any time
 
@@ -239,7 +240,7 @@ class SensedPassivityController:
     @property
     def r(self) -> Array:
         """r as it is seen, and how far it may be off, (2, n) [rad/s]."""
-        return np.stack([self._r, self._half])
+        return np.stack([self._r[0], self._half])
 
     @property
     def doubts(self) -> str:
@@ -455,7 +456,9 @@ class SensedPassivityController:
         assert self._plan is not None and self._plan.theta_0 is not None
         q = self._work.state[Q, 0]
         each = np.stack([q, q + e])
-        reason = refusal_to_begin(self._model, law, self._plan.theta_0, each, (self._expected, e))
+        reason = refusal_to_begin(
+            self._model, law, self._plan.theta_0, each, (self._expected[1], e)
+        )
         if reason:
             raise BoundError(reason)
         self._begins = False

@@ -16,7 +16,7 @@ from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.gains import Gains
-from safe_sysid.track.seen_law import Sampling
+from safe_sysid.track.seen_law import OLDER, Sampling
 from safe_sysid.trajectory.bezier import Bezier
 
 START = np.array([-0.48, 0.05, -0.12, 0.17, 3.12, 0.13, -1.39])
@@ -58,6 +58,29 @@ def test_published_encoders_and_delay_are_certified_at_no_more_error():
     assert late.holds and exact.holds
     assert late.error.position.max() <= 1.01 * exact.error.position.max()
     assert 0.3 < late.law.bounds.sigma / late.law.bounds.y < 0.6
+
+
+@pytest.mark.parametrize(
+    ('worse', 'V_M', 'share'), [({'jitter': 1e-4}, 0.02, 0.75), ({'slow': 5e-4}, 0.035, 0.75)]
+)
+def test_what_varying_delays_and_slow_drives_take_is_still_certified(worse, V_M, share):
+    told, plain = published(**late_drives(worse)), published()
+    law, at_best = (ReachableSet.certify_center(problem(x, V_M)).law for x in (told, plain))
+    used, less = (x.bounds.sigma / x.bounds.y for x in (law, at_best))
+    assert 1.2 * less < used < share
+
+
+@pytest.mark.parametrize('worse', [{'jitter': 5e-4}, {'slow': 1e-3}])
+def test_delays_that_vary_by_half_a_period_and_slower_drives_are_refused(worse):
+    for V_M in (0.02, 0.035, 0.05):
+        with pytest.raises(BoundError, match='too small'):
+            ReachableSet.certify_center(problem(published(**late_drives(worse)), V_M))
+
+
+def late_drives(worse):
+    """Return the same, and what older commands change where drives are slow."""
+    older = 2.0 * OLDER * arm().limits.torque if 'slow' in worse else 0.0
+    return {**worse, 'older': older}
 
 
 def test_a_certificate_says_whether_readings_count_as_exact():

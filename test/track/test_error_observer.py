@@ -76,7 +76,7 @@ def random_motion(rng, K, A, h, count, known=0.0, jitter=0.0, worst=True):
 
 def observed(motion, readings, bounds, kept=None):
     """Run the observer over a motion: r_hat, half width and truth at every reading with both."""
-    history, r, half = history_for(1), np.zeros(1), np.zeros(1)
+    history, r, half = history_for(1), np.zeros((2, 1)), np.zeros(1)
     rows = []
     record_rate(history, -1e3, np.zeros(1))
     for i in range(len(motion.t)):
@@ -85,7 +85,7 @@ def observed(motion, readings, bounds, kept=None):
             found = observe_into(history, bounds, r, half)
             assert found in (SEEN, UNSEEN)
             if found == SEEN:
-                rows.append((r[0], half[0], motion.r[i]))
+                rows.append((r[0, 0], half[0], motion.r[i]))
         record_rate(history, motion.starts[i], motion.rates[i : i + 1])
     return np.array(rows).T
 
@@ -213,7 +213,7 @@ def test_an_empty_intersection_names_the_joint():
     bounds = ObserverBounds(
         np.full(2, 5.0), np.full(2, 1e-6), np.full(2, 0.1), 0.05, 0.0, 0.0, np.zeros(2)
     )
-    history, r, half = history_for(2), np.zeros(2), np.zeros(2)
+    history, r, half = history_for(2), np.zeros((2, 2)), np.zeros(2)
     found = SEEN
     for i in range(40):
         t = 0.001 * i
@@ -233,9 +233,9 @@ def test_a_sample_that_is_taken_twice_counts_once():
         for i, count in enumerate(times):
             for _ in range(count):
                 record_error(history, 0.001 * i, np.array([0.1 + 1e-4 * i]))
-        r, half = np.zeros(1), np.zeros(1)
+        r, half = np.zeros((2, 1)), np.zeros(1)
         assert observe_into(history, bounds, r, half) == SEEN
-        found.append((r[0], half[0]))
+        found.append((r[0, 0], half[0]))
     assert np.all(np.isfinite(found))
     assert found[0] == found[1]
 
@@ -245,7 +245,7 @@ def test_readings_farther_apart_than_the_window_say_nothing():
     bounds = ObserverBounds(
         np.full(2, 5.0), np.full(2, 1e-4), np.ones(2), 0.05, 0.0, 0.0, np.zeros(2)
     )
-    history, r, half = history_for(2), np.ones(2), np.zeros(2)
+    history, r, half = history_for(2), np.ones((2, 2)), np.zeros(2)
     for t in (0.0, 0.001, 0.2):
         record_error(history, t, np.array([0.1, 0.2]))
         found = observe_into(history, bounds, r, half)
@@ -258,7 +258,7 @@ def test_one_reading_says_nothing_and_a_new_beginning_forgets():
     bounds = ObserverBounds(
         np.array([5.0]), np.array([1e-4]), np.array([1.0]), 0.05, 0.0, 0.0, np.zeros(1)
     )
-    history, r, half = history_for(1), np.zeros(1), np.zeros(1)
+    history, r, half = history_for(1), np.zeros((2, 1)), np.zeros(1)
     record_error(history, 0.0, np.array([0.1]))
     assert observe_into(history, bounds, r, half) == UNSEEN
     assert half[0] == np.inf
@@ -325,7 +325,7 @@ class Swing(NamedTuple):
         if rng.random() < 0.5:  # what is read wrong adds to what is not known
             turn = np.abs(turn) * self.most / np.sqrt(np.abs(turn) @ self.M @ np.abs(turn))
         which = np.searchsorted(np.arange(0.0, t[-1], rng.uniform(0.2, 1.5) * far), t[-1] - far)
-        history, r, half = history_for(n), np.zeros(n), np.zeros(n)
+        history, r, half = history_for(n), np.zeros((2, n)), np.zeros(n)
         breaks = np.array([-1.0, t[-1] - far * rng.choice([1.0, 0.5])])
         parts = np.array([[-1.0], [1.0]]) * turn if which else np.array([[0.0], [1.0]]) * turn
         each = [moved(self.K, breaks, parts[:, j], t) for j in range(n)]
@@ -336,8 +336,8 @@ class Swing(NamedTuple):
         for i in range(count):
             record_error(history, t[i], e[i] + off[i])
         found = observe_into(history, bounds, r, half)
-        assert np.all(np.abs(r - true[-1]) <= half)
-        away = r - true[-1]
+        assert np.all(np.abs(r[0] - true[-1]) <= half)
+        away = r[1] - true[-1]
         return found, np.sqrt(away @ self.M @ away)
 
 

@@ -53,7 +53,7 @@ def test_torques_under_way_do_what_is_foreseen_but_for_what_is_said(rng, delay, 
     assert s.foreseen > 0.0
     largest = 0.0
     for _ in range(200):
-        history, expected = history_for(1), np.zeros(1)
+        history, expected = history_for(1), np.zeros((2, 1))
         count = 40
         rates = rng.choice([-1.0, 1.0], count) * rng.choice([1.0, rng.random()], count)
         late = rng.choice([-1.0, 1.0], count + 1) * (s.jitter + s.stamp)
@@ -62,7 +62,7 @@ def test_torques_under_way_do_what_is_foreseen_but_for_what_is_said(rng, delay, 
         for i in range(count):
             record_error(history, t[i], np.zeros(1))
             if i == count - 1:
-                foresee_into(history, s.foreseen, np.zeros(1), expected)
+                foresee_into(history, s.foreseen, np.zeros((2, 1)), expected)
             record_rate(history, t[i] + s.begins, rates[i : i + 1])
         begins = t + s.begins + late[:count]
         own = begins[-1]
@@ -70,7 +70,7 @@ def test_torques_under_way_do_what_is_foreseen_but_for_what_is_said(rng, delay, 
         for i in range(count - 1):
             begin, end = max(begins[i], t[-1]), min(begins[i + 1], own)
             actual += max(0.0, end - begin) * rates[i]
-        off = abs(expected[0] - actual)
+        off = abs(expected[1, 0] - actual)
         largest = max(largest, off / s.unforeseen)
         assert own - t[-1] <= s.waiting * (1.0 + 1e-9)
     assert 0.1 < largest <= 1.0
