@@ -27,6 +27,9 @@ from safe_sysid.worker import die_with_parent
 
 PACKAGE = Path(__file__).parents[1]
 ROS = f'{PACKAGE.name}.ros.'
+# What several nodes would import as soon as they begin: kernels with linear algebra, and messages,
+# whose support is found through a parser of their definitions.
+SOON = ('scipy.linalg', 'numba.np.linalg', 'rosidl_generator_py')
 LOOK = 0.01  # [s]
 CRASH = 1  # exit status of a node that ends by an exception, as Python has it
 TO_END = (signal.SIGINT, signal.SIGTERM)
@@ -58,6 +61,9 @@ def prepare(line: list[str]) -> None:
         for each in numerics_of(line[2]):
             importlib.import_module(each)
         _make_numba_ready()
+        for each in SOON:
+            with suppress(ImportError):
+                importlib.import_module(each)
 
 
 def copied(line: list[str]) -> Running:
