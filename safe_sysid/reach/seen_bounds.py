@@ -14,10 +14,11 @@ that is not the known -M^-1 v,
 
     (H + diag(Ia))^-1 (w - C r - Fv r) + (M^-1 - (H + diag(Ia))^-1) v,
 
-is bounded joint by joint: that is what an observer of r is uncertain by. All of it depends on
-|dr/dt|, which depends on all of it: iterated from below, and then a little more is shown to be a
-bound. A plan that follows another takes over from its law within one age: what r did before it,
-and how the desired motion went on, are those of the law before (`Pace`).
+is bounded joint by joint, and as a vector (`seen_observer`): that is what an observer of r is
+uncertain by. All of it depends on |dr/dt|, which depends on all of it: iterated from below, and
+then a little more is shown to be a bound. A plan that follows another takes over from its law
+within one age: what r did before it, and how the desired motion went on, are those of the law
+before (`Pace`).
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from safe_sysid.reach.merged_steps import MergedSteps
 from safe_sysid.reach.newton_euler import rigid_body_torque
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.seen_inertia import UNKNOWN, SeenInertia, seen_inertia
-from safe_sysid.reach.seen_observer import TWICE, SeenRates, in_window, observed
+from safe_sysid.reach.seen_observer import SeenRates, in_window, observed
 from safe_sysid.reach.state_differences import OF_QD as SPEED
 from safe_sysid.reach.state_differences import (
     PULL,
@@ -150,8 +151,13 @@ class _Plan:
         speed, acceleration, self.jerk = _desired(horizon)
         most = self.jerk if before is None else np.maximum(self.jerk, before.pace.jerk)
         K = self.gains.K_r
-        self.motion = DesiredMotion(K, error.velocity, speed, acceleration, most)
-        moving = speed + error.velocity
+        straying = error.velocity
+        if before is not None:
+            straying = np.maximum(straying, before.pace.straying)
+        self.motion = DesiredMotion(K, straying, speed, acceleration, most)
+        self.speed = (speed + error.velocity) * ROUNDING
+        moving = self.speed if before is None else np.maximum(self.speed, before.pace.speed)
+        self.away = in_window(self.sampling, moving)
         self.step = (self.sampling.step + 2.0 * self.sampling.stamp * moving) * ROUNDING
         self.extra = self._extra()
 
@@ -167,8 +173,7 @@ class _Plan:
         disturbance = self.merged.largest(torque.disturbance)
         true = self.merged.reach(fine)
         seen = wider(true, widest, widest[PULL])
-        away = in_window(self.sampling, self.motion, self.error, self._r)
-        inertia = self._inertia(true, seen, wider(seen, away, away[PULL]))
+        inertia = self._inertia(true, seen, wider(seen, self.away, self.away[PULL]))
         boxed = np.zeros(self.model.n) if self._has_ball else widest[PULL]
         change = torque_change(self.model, self.estimate, true, widest, boxed).max(axis=0)
         shell = Shell(self.gains.V_M, inertia.mu, inertia.kappa)
@@ -227,11 +232,6 @@ class _Plan:
             return StateError(at_sample, *times, coriolis)
         return StateError(at_sample, *times, coriolis, self._pace_before(shell.mu).length)
 
-    @property
-    def _r(self) -> Array:
-        """Bounds of r within a window before any instant of the plan, (n,), to be checked."""
-        return TWICE * self.error.r_max
-
     def _pace_before(self, mu: float) -> Pace:
         """Pace of the plan before, in norms of this one; see `SeenLaw.allows_for`."""
         assert self.before is not None
@@ -254,12 +254,12 @@ class _Plan:
         if self.before is not None:
             before = self._pace_before(shell.mu)
             whole = _either(own, before)
-        seen = observed(s, K, self.step, SeenRates(own, before, whole), (inertia, self._r))
+        seen = observed(s, K, self.step, SeenRates(own, before, whole), inertia)
         delta_v, of_pull = (
             (half + 0.5 * K * self.step) * ROUNDING for half in (seen.half_width, seen.together)
         )
         ageing = max(s.age, s.unforeseen + s.held)  # as long as r does what is not foreseen
-        aged = ageing * (whole.rate + K * self.error.velocity) * ROUNDING
+        aged = ageing * (whole.rate + K * self.motion.velocity_error) * ROUNDING
         turning = whole.length.whole + K.max() * np.sqrt(2.0 * shell.V_M / shell.mu)
         turning += K.max() ** 2 * inertia.length(self.error.position)
         ball = 0.0
@@ -283,10 +283,9 @@ class _Plan:
         unknown = np.maximum(unknown.max(axis=0) * ROUNDING, 1e-9)
         most = known.max(axis=0)
         lagged = 2.0 * self.sampling.shifted * most * ROUNDING
-        r = float(np.sqrt(2.0 * self.gains.V_M / inertia.mu) * ROUNDING)
-        in_window = InWindow((length.drift + length.off) * ROUNDING, size * ROUNDING, r)
-        jerk = self.jerk
-        return Pace(unknown, jitter * most, lagged, rate, length, in_window, inertia.turning, jerk)
+        before = InWindow((length.drift + length.off) * ROUNDING, size * ROUNDING)
+        rows = unknown, jitter * most, lagged, rate, self.speed, self.error.velocity
+        return Pace(*rows, length, before, inertia.turning, self.jerk)
 
     def _differences(self, delta_v: Array, of_pull: Array, aged: Array) -> Array:
         return differences(self.sampling, self.motion, self.step, (delta_v, of_pull, aged))
@@ -372,13 +371,14 @@ def _desired(horizon: Horizon) -> tuple[Array, Array, Array]:
 
 def _either(a: Pace, b: Pace) -> Pace:
     """Bounds for both and a little more, in norms of a."""
-    unknown, moved, lagged, rate = (
-        np.maximum(x, y) * ROUNDING for x, y in zip(a[:4], b[:4], strict=True)
+    unknown, moved, lagged, rate, speed, straying = (
+        np.maximum(x, y) * ROUNDING for x, y in zip(a[:6], b[:6], strict=True)
     )
     jerk = np.maximum(a.jerk, b.jerk) * ROUNDING
     length = Rates(*np.maximum(a.length, b.length).tolist()).times(ROUNDING)
     in_window = a.in_window.or_else(b.in_window.times(float(b.turning.stretch(1.0)) * ROUNDING))
-    return Pace(unknown, moved, lagged, rate, length, in_window, a.turning, jerk)
+    rows = unknown, moved, lagged, rate, speed, straying
+    return Pace(*rows, length, in_window, a.turning, jerk)
 
 
 def _magnitude(reach: JointReach, rows: Array) -> Array:

@@ -9,9 +9,8 @@ bounds of single joints, each from the readings that are best for it. It needs t
 all joints, else the weights of ages differ, and the torques of a sample begin at one instant, so
 that one which is not as expected moves r by a part of M^-1 v.
 
-In a window positions change by no more than the motion of the plan, e and r allow for. r counts as
-twice as large as this plan has it; where |r|_M <= sqrt(2 V_M / mu) of the plan before, or of this
-one at positions before it, may be more, boxes have to do.
+In a window positions change by no more than the speed of the arm allows for, on this plan and on
+the one before.
 """
 
 from __future__ import annotations
@@ -22,8 +21,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.reach.seen_inertia import SeenInertia
-from safe_sysid.reach.state_differences import OF_Q, DesiredMotion
-from safe_sysid.reach.tracking_error import TrackingError
+from safe_sysid.reach.state_differences import OF_Q
 from safe_sysid.track.error_observer import (
     ROUNDING,
     InWindow,
@@ -36,7 +34,6 @@ from safe_sysid.track.seen_law import Pace, Sampling
 
 UP = 1.0 + 1e-9
 ROOM = 1.05  # for periods between samples that are a little longer or shorter than said
-TWICE = 2.0  # r of the plan before, against that of this plan, as it is taken to be
 
 
 class SeenRates(NamedTuple):
@@ -56,13 +53,10 @@ class Observed(NamedTuple):
     length: float  # |r - r_hat|_M at a sample, likewise
 
 
-def in_window(sampling: Sampling, motion: DesiredMotion, error: TrackingError, r: Array) -> Array:
+def in_window(sampling: Sampling, speed: Array) -> Array:
     """Return what positions change by in a window, in their row of `differences`, (6, n)."""
-    W, K = sampling.window, motion.K_r
-    speed = motion.speed + W * (motion.acceleration + W * motion.jerk)
-    swing = (r + K * error.position) * np.exp(K * W)
-    away = np.zeros((6, len(K)))
-    away[OF_Q] = W * (speed + swing) * UP
+    away = np.zeros((6, len(speed)))
+    away[OF_Q] = sampling.window * speed * UP
     return away
 
 
@@ -71,13 +65,10 @@ def observed(
     K: Array,
     step: Array,
     rates: SeenRates,
-    arm: tuple[SeenInertia, Array],
+    inertia: SeenInertia,
 ) -> Observed:
-    """Return what readings within step / 2 promise of r, for an r that was taken to be so large.
-
-    `arm` are the inertia and that r, (n,).
-    """
-    most, inertia = rates.most, arm[0]
+    """Return what readings within step / 2 promise of r."""
+    most = rates.most
     bounds = ObserverBounds(
         *(K, step, most.unknown, s.window, s.jitter + s.stamp, s.reach, most.lagged)
     )
@@ -92,9 +83,8 @@ def observed(
     near, far = D - 2.0 * s.stamp, D + 2.0 * s.stamp
     stretch = inertia.turning.stretch(far / s.window) * UP
     with np.errstate(invalid='ignore'):
-        unknown, known, size = _up_to_start(rates, far / s.window, stretch)
-        largest = np.min(arm[1] / inertia.entry.max(axis=0)) / (stretch * UP)
-        usable = (near > 0.0) & (far < s.window) & (size <= largest)
+        unknown, known = _up_to_start(rates, far / s.window, stretch)
+        usable = (near > 0.0) & (far < s.window) & np.isfinite(stretch)
         by_torques = known * stretch * UP
         moved = np.minimum((s.jitter + s.stamp) * by_torques, inertia.length(most.moved))
         lagged = np.minimum(2.0 * s.shifted * by_torques, inertia.length(most.lagged))
@@ -106,19 +96,19 @@ def observed(
     i = int(np.argmin(length))
     if not length[i] < alone.length:
         return alone
-    taken, within = InWindow(*(float(x[i]) for x in (unknown, known, largest))), float(length[i])
+    taken, within = InWindow(float(unknown[i]), float(known[i])), float(length[i])
     each_one = float(changes[i]), float(fixed[i]), float(far[i]), within
     width = np.maximum(late.at(float(near[i])), late.at(float(far[i]))) + edges
     seen = bounds._replace(together=Together(reading, *each_one, taken))
     return Observed(seen, each, width * ROOM, within)
 
 
-def _up_to_start(rates: SeenRates, share: Array, stretch: Array) -> tuple[Array, Array, Array]:
+def _up_to_start(rates: SeenRates, share: Array, stretch: Array) -> tuple[Array, Array]:
     """Bounds in a window before this plan begins, also after one that is like it."""
     found = [x * stretch for x in rates.own.in_window]
     if rates.before is not None:
         longer = rates.before.turning.stretch(share)
         before = rates.before.in_window
         found = [np.maximum(x, y * longer) for x, y in zip(found, before, strict=True)]
-    unknown, known, size = (x * UP for x in found)
-    return unknown, known, size
+    unknown, known = (x * UP for x in found)
+    return unknown, known

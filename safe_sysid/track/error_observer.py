@@ -55,11 +55,10 @@ ROUNDING = 1e-14  # [rad] of what readings and desired positions are computed to
 
 
 class InWindow(NamedTuple):
-    """Bounds of what r was and did before, in the norm of M of that instant or of a later one."""
+    """Bounds of dr/dt before [J^1/2 / s], in the norm of M of that instant or of a later one."""
 
-    unknown: float  # [J^1/2 / s] of dr/dt but for -M^-1 v
-    known: float  # [J^1/2 / s] of -M^-1 v
-    size: float  # [J^1/2] of r
+    unknown: float  # but for -M^-1 v
+    known: float  # -M^-1 v
 
     def times(self, factor: float) -> InWindow:
         """Return the same in another norm, at most a number that a message can hold."""
@@ -78,7 +77,7 @@ class Together(NamedTuple):
     fixed: float = 0.0  # of what torques change that begin early or late
     far: float = 0.0  # [s] of the oldest reading that is used
     within: float = 0.0  # of r
-    before: InWindow = InWindow(0.0, 0.0, 0.0)  # as it is taken to be where the plan begins
+    before: InWindow = InWindow(0.0, 0.0)  # as it is taken to be where the plan begins
 
 
 class ObserverBounds(NamedTuple):

@@ -13,8 +13,8 @@ from safe_sysid.track.error_observer import InWindow, ObserverBounds, Together
 from safe_sysid.track.invariance import LawBounds, Rates, Shell
 from safe_sysid.track.seen_law import Pace, Sampling, SeenLaw, Turning
 
-NUMBERS = 46  # that a law has whatever the arm
-ROWS = 19  # numbers it has for each joint
+NUMBERS = 43  # that a law has whatever the arm
+ROWS = 23  # numbers it has for each joint
 
 
 def numbers_of(law: SeenLaw) -> Array:
@@ -36,8 +36,16 @@ def numbers_of(law: SeenLaw) -> Array:
         *(s.step, s.zero, s.older),
         *(law.observer.K_r, law.observer.step, law.observer.drift, law.observer.lagged),
         *(law.half_width, law.room),
-        *(own.unknown, own.moved, own.lagged, own.rate, own.jerk),
-        *(first.unknown, first.moved, first.lagged, first.rate, first.jerk),
+        *(own.unknown, own.moved, own.lagged, own.rate, own.speed, own.straying, own.jerk),
+        *(
+            first.unknown,
+            first.moved,
+            first.lagged,
+            first.rate,
+            first.speed,
+            first.straying,
+            first.jerk,
+        ),
     )
     each = [np.broadcast_to(row, (n,)) for row in rows]
     return np.concatenate([alone, *each])
@@ -52,7 +60,7 @@ def law_of(numbers: Array, n: int) -> SeenLaw:
         )
     alone = iter([float(x) for x in numbers[:NUMBERS]])
     rows = numbers[NUMBERS:].reshape(ROWS, n).copy()
-    own, first = rows[9:14], rows[14:19]
+    own, first = rows[9:16], rows[16:23]
     period, delay, jitter, window, stamp, tilt, slow = _next(alone, 7)
     sampling = Sampling(
         rows[0], period, delay, jitter, window, stamp, rows[1], tilt, slow, rows[2]
@@ -60,7 +68,7 @@ def law_of(numbers: Array, n: int) -> SeenLaw:
     shell, bounds = Shell(*_next(alone, 3)), LawBounds(*_next(alone, 6))
     window_of, jitter_of, reach = _next(alone, 3)
     reading, unknown, fixed, far, within = _next(alone, 5)
-    before = InWindow(*_next(alone, 3))
+    before = InWindow(*_next(alone, 2))
     together = Together(reading, unknown, fixed, far, within, before)
     each = rows[3], rows[4], rows[5], window_of, jitter_of, reach, rows[6]
     observer = ObserverBounds(*each, together)
@@ -74,7 +82,7 @@ def _next(numbers: Iterator[float], count: int) -> list[float]:
 
 
 def _pace(rows: Array, alone: Iterator[float]) -> Pace:
-    unknown, moved, lagged, rate, jerk = rows
-    length, in_window = Rates(*_next(alone, 4)), InWindow(*_next(alone, 3))
+    unknown, moved, lagged, rate, speed, straying, jerk = rows
+    length, in_window = Rates(*_next(alone, 4)), InWindow(*_next(alone, 2))
     turning = Turning(*_next(alone, 2))
-    return Pace(unknown, moved, lagged, rate, length, in_window, turning, jerk)
+    return Pace(unknown, moved, lagged, rate, speed, straying, length, in_window, turning, jerk)

@@ -167,6 +167,8 @@ class Pace(NamedTuple):
     moved: Array  # (n,) [rad/s] that torques which begin early or late change
     lagged: Array  # (n,) [rad/s] that the lag of all torques changes
     rate: Array  # (n,) [rad/s^2] of dr/dt
+    speed: Array  # (n,) [rad/s] of the arm
+    straying: Array  # (n,) [rad/s] of the tracking error
     length: Rates  # [J^1/2 / s] of dr/dt in the norm of M
     in_window: InWindow
     turning: Turning

@@ -14,7 +14,7 @@ from safe_sysid.track.seen_law import Pace, Sampling, SeenLaw, Turning
 def uncertified(model: RobotModel, gains: Gains, sampling: Sampling) -> SeenLaw:
     """Law that takes r as it is seen, where it may change as fast as the arm may accelerate."""
     n, unbounded = model.n, np.full(model.n, np.inf)
-    at_all = Rates(*4 * (np.inf,)), InWindow(*3 * (np.inf,)), Turning(1.0, 0.0)
+    at_all = Rates(*4 * (np.inf,)), InWindow(*2 * (np.inf,)), Turning(1.0, 0.0)
     observer = ObserverBounds(
         gains.K_r,
         np.broadcast_to(sampling.step, (n,)).copy(),
@@ -24,7 +24,7 @@ def uncertified(model: RobotModel, gains: Gains, sampling: Sampling) -> SeenLaw:
         sampling.reach,
         np.zeros(n),
     )
-    pace = Pace(unbounded, unbounded, unbounded, unbounded, *at_all, unbounded)
+    pace = Pace(*6 * (unbounded,), *at_all, unbounded)
     bounds = LawBounds(gains.V_M, gains.alpha)
     return SeenLaw(
         sampling,
