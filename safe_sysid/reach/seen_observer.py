@@ -9,8 +9,9 @@ bounds of single joints, each from the readings that are best for it. It needs t
 all joints, else the weights of ages differ, and the torques of a sample begin at one instant, so
 that one which is not as expected moves r by a part of M^-1 v.
 
-In a window positions change by no more than the speed of the arm allows for, on this plan and on
-the one before.
+Periods between samples may be a little longer or shorter than said, or not be whole nanoseconds:
+what is promised has ROOM for that. In a window positions change by no more than the speed of the
+arm allows for, on this plan and on the one before.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from safe_sysid.track.error_observer import (
 from safe_sysid.track.seen_law import Pace, Sampling
 
 UP = 1.0 + 1e-9
-ROOM = 1.05  # for periods between samples that are a little longer or shorter than said
+ROOM = 1.05
 
 
 class SeenRates(NamedTuple):
@@ -75,7 +76,7 @@ def observed(
     late = bounds._replace(drift=most.unknown + 2.0 * most.moved / s.period)
     at_edges = 4.0 * (1.0 + s.reach / s.period)
     edges = at_edges * most.moved
-    each = observation_bound(late, s.period) + edges
+    each = (observation_bound(late, s.period) + edges) * ROOM
     alone = Observed(bounds, each, each, inertia.length(each))
     if np.ptp(K) > 0.0:
         return alone

@@ -9,7 +9,14 @@ from reach.test_seen_bounds import LOADED, SAMPLING, bounded, faster, problem_of
 from safe_sysid.reach.joint_reach import joint_reach
 from safe_sysid.reach.plan_error import plan_error
 from safe_sysid.reach.seen_bounds import seen_bounds
-from safe_sysid.track.error_observer import Together
+from safe_sysid.track.error_observer import (
+    SEEN,
+    Together,
+    history_for,
+    observe_into,
+    record_error,
+    record_rate,
+)
 
 SOON = 0.02  # [s] after its start a plan is followed by the next one
 LATER = replace(SAMPLING, delay=2e-3)
@@ -84,3 +91,19 @@ def test_a_window_reaches_into_the_motion_before(kind):
     if kind == 'speed':
         assert np.all(paying.observer.step > gentle.observer.step)
         assert paying.pace.turning.more > gentle.pace.turning.more
+
+
+@pytest.mark.parametrize('period', [1.0 / 900.0, 1.0 / 1024.0])
+def test_periods_that_are_no_whole_nanoseconds_are_seen_as_promised(period):
+    """Also where samples come a hundredth of a period early and late, in turn."""
+    law = following(None, replace(SAMPLING, period=period))
+    rng = np.random.default_rng(3)
+    for share in (0.0, 0.01):
+        history, r, half = history_for(2), np.zeros((2, 2)), np.zeros(2)
+        record_rate(history, -1e3, np.zeros(2))
+        for i in range(120):
+            t = (i + share * rng.choice([-1.0, 1.0])) * period
+            record_error(history, round(t * 1e9) * 1e-9, np.zeros(2))
+            found = observe_into(history, law.observer, r, half)
+        assert found == SEEN
+        assert np.all(half <= law.half_width)
