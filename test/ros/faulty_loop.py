@@ -155,6 +155,11 @@ class FaultyLoop(Observer):
         """Where the arm is [rad], as its driver says."""
         return np.array(self.measured[-1].position)
 
+    @property
+    def now(self):
+        """Time of the arm [s]."""
+        return seconds(self.measured[-1].header.stamp)
+
     def is_moving(self):
         """Whether a plan is followed that goes somewhere, and the arm does."""
         if self.mode != 'exciting' or not self.measured:
