@@ -81,7 +81,7 @@ def observed(
     if np.ptp(K) > 0.0:
         return alone
     D = distances(bounds, s.period)
-    near, far = D - 2.0 * s.stamp, D + 2.0 * s.stamp
+    near, far = D / ROOM - 2.0 * s.stamp, D * ROOM + 2.0 * s.stamp
     stretch = inertia.turning.stretch(far / s.window) * UP
     with np.errstate(invalid='ignore'):
         unknown, known = _up_to_start(rates, far / s.window, stretch)
@@ -93,7 +93,7 @@ def observed(
         changes = (np.fmin(unknown * stretch, inertia.length(most.unknown)) + early) * UP
     reading = inertia.length(0.5 * step + ROUNDING) * UP
     coarse = reading * K[0] / np.tanh(0.5 * K[0] * np.abs(near))
-    length = np.where(usable, (coarse + 0.5 * far * changes + fixed) * ROOM, np.inf)
+    length = np.where(usable, (coarse + 0.5 * far * changes + fixed) * UP, np.inf)
     i = int(np.argmin(length))
     if not length[i] < alone.length:
         return alone
@@ -101,7 +101,7 @@ def observed(
     each_one = float(changes[i]), float(fixed[i]), float(far[i]), within
     width = np.maximum(late.at(float(near[i])), late.at(float(far[i]))) + edges
     seen = bounds._replace(together=Together(reading, *each_one, taken))
-    return Observed(seen, each, width * ROOM, within)
+    return Observed(seen, each, width * UP, within)
 
 
 def _up_to_start(rates: SeenRates, share: Array, stretch: Array) -> tuple[Array, Array]:

@@ -69,7 +69,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
-from safe_sysid.sets.compiled import jit, part_jit
+from safe_sysid.sets.compiled import inline_jit, jit, part_jit
 from safe_sysid.sets.interval import EPS
 
 SLACK = 1e-9  # of what is iterated from below, so that it is a bound
@@ -370,7 +370,7 @@ def _most_wanted(pull: float, share: float, law: LawBounds) -> float:
     return float(min(far, (rising + root) / flat))
 
 
-@part_jit
+@inline_jit
 def _gain(N: float, length: float, share: float, law: LawBounds) -> float:
     """Return N / (B - share length^2)."""
     square = length**2

@@ -93,16 +93,19 @@ def test_a_window_reaches_into_the_motion_before(kind):
         assert paying.pace.turning.more > gentle.pace.turning.more
 
 
+@pytest.mark.parametrize('step', [2e-5, 2e-7, 1e-9])
 @pytest.mark.parametrize('period', [1.0 / 900.0, 1.0 / 1024.0])
-def test_periods_that_are_no_whole_nanoseconds_are_seen_as_promised(period):
-    """Also where samples come a hundredth of a period early and late, in turn."""
-    law = following(None, replace(SAMPLING, period=period))
+def test_periods_that_are_no_whole_nanoseconds_are_seen_as_promised(period, step):
+    """Also where samples come early and late by a little in turn, or all a little later."""
+    law = following(None, replace(SAMPLING, period=period, step=np.full(2, step)))
     rng = np.random.default_rng(3)
-    for share in (0.0, 0.01):
+    if step < 1e-6:  # the nearest reading says most
+        assert 0.0 < law.observer.together.far < 2.0 * period
+    for share, longer in ((0.0, 1.0), (0.01, 1.0), (0.0, 1.03)):
         history, r, half = history_for(2), np.zeros((2, 2)), np.zeros(2)
         record_rate(history, -1e3, np.zeros(2))
         for i in range(120):
-            t = (i + share * rng.choice([-1.0, 1.0])) * period
+            t = (longer * i + share * rng.choice([-1.0, 1.0])) * period
             record_error(history, round(t * 1e9) * 1e-9, np.zeros(2))
             found = observe_into(history, law.observer, r, half)
         assert found == SEEN

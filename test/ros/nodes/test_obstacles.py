@@ -159,9 +159,9 @@ def test_the_arm_stops_early_for_an_obstacle_in_its_path(loop):
         assert 'fault' not in loop.modes, course(loop, shown)
         stop = loop.followed
         end = seconds(stop.header.stamp) + duration(stop)
-        goes_on = lambda: loop.followed is not stop  # with a plan around it, before it rests
-        loop.wait(lambda: goes_on() or loop.now > end, 'the stop is over, or another plan follows')
-        if not goes_on():
+        is_over = 'the stop is over, or a plan around it follows before the arm rests'
+        loop.wait(lambda: loop.followed is not stop or loop.now > end, is_over)
+        if loop.followed is stop:
             assert np.abs(loop.measured[-1].velocity).max() < 0.05
             assert np.abs(loop.place - stop.points[-1].positions).max() < 0.05
         for sample in loop.measured:
