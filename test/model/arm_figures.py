@@ -91,8 +91,8 @@ LBR_POSITION_DEG = (170.0, 120.0, 170.0, 120.0, 170.0, 120.0, 175.0)
 LBR_VELOCITY_DEG = (98.0, 98.0, 100.0, 130.0, 140.0, 180.0, 180.0)
 LBR_ACCELERATION = (5.4444, 5.4444, 5.5555, 7.2222, 7.7777, 10.0, 10.0)  # [rad/s^2]
 LBR_TORQUE_RATED = (176.0, 176.0, 110.0, 110.0, 110.0, 40.0, 40.0)  # [N m]
-LBR_DAMPING = 0.2  # [N m s/rad], every joint, about as in a recording
-LBR_FRICTION = 0.3  # [N m], likewise
+LBR_DAMPING = 10.0  # [N m s/rad], every joint
+LBR_FRICTION = 0.1  # [N m], every joint
 LBR_TOTAL_MASS = 25.5  # [kg]
 LBR_CAPSULES = {  # a, b, radius [m] in the frame of the link
     'link_0': ((-0.0065, 0.0, 0.0479), (0.0065, 0.0, 0.0479), 0.1385),
