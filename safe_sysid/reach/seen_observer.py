@@ -34,7 +34,7 @@ from safe_sysid.track.error_observer import (
 from safe_sysid.track.seen_law import Pace, Sampling
 
 UP = 1.0 + 1e-9
-ROOM = 1.05
+ROOM = 1.05  # times as long, or as short, as periods are said to be
 
 
 class SeenRates(NamedTuple):

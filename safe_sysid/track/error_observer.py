@@ -49,7 +49,7 @@ UNSEEN = -2  # when there are not two readings in a window
 COARSE = -3  # when they are too far apart for what is promised of all joints together
 LENGTH = 128  # readings that are kept
 SLACK = 1e-9  # of a bound on half widths, more than the rounding of each
-LARGEST = 1e100
+LARGEST = 1e100  # number of a law that a message holds; as good as infinite
 NEARLY = 1e-6  # of a time between readings, that stamps are rounded by
 ROUNDING = 1e-14  # [rad] of what readings and desired positions are computed to
 
@@ -92,8 +92,8 @@ class ObserverBounds(NamedTuple):
     lagged: Array  # [rad/s] that all of them together may change by that
     together: Together = Together()
 
-    def at(self, distance: float) -> Array:
-        """Half width for readings that are so far apart, (n,) [rad/s]."""
+    def at(self, distance: Array | float) -> Array:
+        """Half width for readings that are so far apart, (n,) or (m, n) of (m, 1) [rad/s]."""
         readings = (0.5 * self.step + ROUNDING) * self.K_r / np.tanh(0.5 * self.K_r * distance)
         drift = self.drift * 0.5 * distance  # at least A (g - D e^-KD) / (K g)
         return np.asarray((readings + drift + self.lagged) * (1.0 + SLACK))
@@ -125,7 +125,7 @@ def history_for(n: int, length: int = LENGTH) -> History:
 
 def observation_bound(bounds: ObserverBounds, period: float) -> Array:
     """Largest half width for readings every `period` [s], each joint by itself, (n,) [rad/s]."""
-    return np.asarray(np.min([bounds.at(D) for D in distances(bounds, period)], axis=0))
+    return np.asarray(bounds.at(distances(bounds, period)[:, None]).min(axis=0))
 
 
 @jit
