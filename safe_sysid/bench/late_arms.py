@@ -30,7 +30,7 @@ from safe_sysid.bench.experiments.late_shipped_arms import (
     late_problem,
     truth_within,
 )
-from safe_sysid.bench.late_readings import LAWS, simulators
+from safe_sysid.bench.late_readings import DRIVES, LAWS, simulators
 from safe_sysid.bench.settings import Progress
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.problem import Problem
@@ -44,7 +44,6 @@ STEPS = (3e-5, 1e-5, 1e-6)  # [rad] of encoders
 ENERGIES = (0.004, 0.002)  # [J] of every step
 WHOLE = 'as it is'
 WITHOUT = ('r_hat for r', 'from two readings')  # laws that lack terms
-SLOW = (0.0, 2e-4)  # [s] time constants of the drives of a Kinova, in turn
 REACH = 0.1  # [rad] that plans lead to at most, in every joint
 
 Simulator = Callable[[RobotModel], Dynamics]
@@ -119,8 +118,8 @@ def _one(
 
 def _pair(name: str, rng: np.random.Generator) -> LatePair | None:
     if name == 'kinova_gen3':
-        slow = float(rng.choice(SLOW))
-        pairs = (random_pair(rng, slow) for _ in range(STARTS))
+        drives = DRIVES[int(rng.integers(len(DRIVES)))]
+        pairs = (random_pair(rng, *drives) for _ in range(STARTS))
         return next((pair for pair in pairs if pair is not None), None)
     arm = CalibratedArm.holding(name, '')
     for _ in range(STARTS):

@@ -1,9 +1,9 @@
 """What acts on the joints against what is commanded, and when: for law, proof and simulator.
 
 A torque acts for a hold T. It answers a sample that was true d before it began to act, so that the
-sample behind a torque that acts now is up to T + d old. A drive that follows commands with a time
-constant makes the torque of now an average of older ones: those older than tau ln(1/p) on top have
-the share p of it.
+sample behind a torque that acts now is up to T + d old. Where d is a constant but for a jitter,
+nobody needs to know which one. A drive that follows commands with a time constant makes the torque
+of now an average of older ones: those older than tau ln(1/p) on top have the share p of it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.facts import RobotFacts
 
@@ -37,18 +37,41 @@ class Actuation:
     hold: float | None  # [s] for which a torque acts; None: a period
     delay: tuple[float, float]  # [s] least and largest from a sample to its torque, beside
     delay_periods: tuple[float, float]  # as many periods
-    sentences: tuple[str, ...]  # what is assumed of when commands act, and not stated
+    jitter: float  # [s] either way, from command to command; inf: all that `delay` leaves open
+    is_bandwidth_stated: AnyArray  # (n,) bool
+    is_delay_stated: bool
 
     @staticmethod
     def exact(n: int) -> Actuation:
         """Every command acts at once as it is; for arms that are made up."""
         none, never = np.zeros(n), np.full(n, np.inf)
         nothing = (0.0, 0.0)
-        return Actuation(none, none, True, none, never, None, nothing, nothing, ())
+        return Actuation(
+            none, none, True, none, never, None, nothing, nothing, np.inf, none == 0.0, True
+        )
 
     def error(self, torque: Array) -> Array:
         """Largest difference between a command and what acts [N m]."""
         return np.asarray(self.ratio * np.abs(torque) + self.absolute)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is assumed of when commands act, and not stated."""
+        said, silent = [], int(np.sum(~self.is_bandwidth_stated))
+        if silent:
+            whose = 'all joints' if silent == len(self.is_bandwidth_stated) else f'{silent} joints'
+            slowest = float(self.bandwidth[~self.is_bandwidth_stated].max())
+            said.append(
+                f'assumed, as nobody stated it: the drives of {whose} follow a command '
+                f'with a time constant of at most {1e3 * slowest:g} ms (actuation: bandwidth)'
+            )
+        if not self.is_delay_stated:
+            said.append(
+                'assumed, as nobody stated it: a torque begins to act up to '
+                f'{self.delay_periods[1]:g} periods and {1e3 * self.delay[1]:g} ms after the '
+                'sample it answers (command: delay, delay_periods)'
+            )
+        return tuple(said)
 
     @property
     def assumed(self) -> tuple[str, ...]:
@@ -73,6 +96,12 @@ class Actuation:
             for seconds, count in zip(self.delay, self.delay_periods, strict=True)
         )
         return least, largest
+
+    def off_middle(self, period: float) -> tuple[float, float]:
+        """Jitter, and how far the middle of all delays is from that of `delays`, at most [s]."""
+        least, largest = self.delays(period)
+        jitter = min(self.jitter, 0.5 * (largest - least))
+        return jitter, 0.5 * (largest - least) - jitter
 
     def oldest_sample(self, period: float, stamp_error: float = 0.0, share: float = 0.05) -> Array:
         """Age of the oldest sample behind all but `share` of the torque that acts now, (n,) [s].
@@ -99,11 +128,16 @@ class Actuation:
     def timing(self, period: float) -> str:
         """Return when commands act, in words."""
         least, largest = self.delays(period)
+        varies = self._variation(period)
         follows = f', followed with a time constant of {_range(1e3 * self.bandwidth)} ms'
         return (
             f'held for {1e3 * self.held(period):g} ms, {1e3 * least:g} to {1e3 * largest:g} ms '
-            f'after its sample{follows if self.bandwidth.any() else ""}'
+            f'after its sample{varies}{follows if self.bandwidth.any() else ""}'
         )
+
+    def _variation(self, period: float) -> str:
+        jitter, bias = self.off_middle(period)
+        return f', each within {1e3 * jitter:g} ms of a constant' if bias > 0.0 else ''
 
 
 def _range(values: Array) -> str:
@@ -113,19 +147,21 @@ def _range(values: Array) -> str:
 
 def actuation_of(facts: RobotFacts, names: Sequence[str]) -> Actuation:
     """Return what the settings of an arm state, or wide figures for its kind of effort."""
-    sentences: list[str] = []
     ratio, absolute = _errors(facts, names)
-    delay, periods = _delays(facts, sentences)
+    bandwidth, is_stated = _bandwidth(facts, names)
+    delay, periods, is_delay_stated = _delays(facts)
     return Actuation(
         ratio,
         absolute,
         facts.actuation is not None and not any(x.assumed for x in facts.actuation.values()),
-        _bandwidth(facts, names, sentences),
+        bandwidth,
         _slew(facts, names),
         facts.command.hold,
         delay,
         periods,
-        tuple(sentences),
+        np.inf if facts.command.jitter is None else facts.command.jitter,
+        is_stated,
+        is_delay_stated,
     )
 
 
@@ -138,17 +174,12 @@ def _errors(facts: RobotFacts, names: Sequence[str]) -> tuple[Array, Array]:
     return np.array([j.ratio for j in joints]), np.array([j.absolute for j in joints])
 
 
-def _bandwidth(facts: RobotFacts, names: Sequence[str], sentences: list[str]) -> Array:
+def _bandwidth(facts: RobotFacts, names: Sequence[str]) -> tuple[Array, AnyArray]:
+    """Time constants, and which of them are stated."""
     assumed, stated = FOLLOWS[facts.effort.kind], facts.actuation or {}
     values = [stated[name].bandwidth if name in stated else None for name in names]
-    unknown = [name for name, value in zip(names, values, strict=True) if value is None]
-    if unknown:
-        whose = 'all joints' if len(unknown) == len(names) else ', '.join(unknown)
-        sentences.append(
-            f'assumed, as nobody stated it: the drives of {whose} follow a command '
-            f'with a time constant of at most {1e3 * assumed:g} ms (actuation: bandwidth)'
-        )
-    return np.array([assumed if value is None else value for value in values])
+    known = np.array([value is not None for value in values])
+    return np.array([assumed if value is None else value for value in values]), known
 
 
 def _slew(facts: RobotFacts, names: Sequence[str]) -> Array:
@@ -158,16 +189,9 @@ def _slew(facts: RobotFacts, names: Sequence[str]) -> Array:
     return np.array([np.inf if value is None else value for value in values])
 
 
-def _delays(
-    facts: RobotFacts, sentences: list[str]
-) -> tuple[tuple[float, float], tuple[float, float]]:
+def _delays(facts: RobotFacts) -> tuple[tuple[float, float], tuple[float, float], bool]:
+    """Delay in seconds and in periods, and whether either is stated."""
     delay, periods = facts.command.delay, facts.command.delay_periods
     if delay is None and periods is None:
-        late = LATE[facts.effort.kind]
-        sentences.append(
-            'assumed, as nobody stated it: a torque begins to act up to '
-            f'{PERIODS:g} periods and {1e3 * late:g} ms after the sample it answers (command: '
-            'delay, delay_periods)'
-        )
-        return (0.0, late), (0.0, PERIODS)
-    return delay or (0.0, 0.0), periods or (0.0, 0.0)
+        return (0.0, LATE[facts.effort.kind]), (0.0, PERIODS), False
+    return delay or (0.0, 0.0), periods or (0.0, 0.0), True

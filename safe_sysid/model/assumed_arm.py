@@ -35,6 +35,17 @@ class AssumedError(Settings):
     of_limit: NotNegative  # share of the torque limit on top
 
 
+@dataclass(frozen=True)
+class AssumedSignals(Settings):
+    """When commands act, and how wrong readings are."""
+
+    bandwidth: NotNegative | None = None  # [s] of drives, as a time constant of first order
+    jitter: NotNegative | None = None  # [s] of the delays of commands, either way
+    stamp_error: NotNegative | None = None  # [s]
+    zero_error: NotNegative | None = None  # [rad] of every joint
+    gravity_tilt: NotNegative | None = None  # [rad]
+
+
 @dataclass(frozen=True, eq=False)
 class AssumedModel:
     """An arm with all that is assumed of it, in words too."""
@@ -50,14 +61,21 @@ class AssumedArm(Settings):
     armature: AssumedArmature | None = None  # of joints without one
     drives: AssumedError | None = None  # of what acts on a joint against its command
     torque: AssumedError | None = None  # of measured torques
+    signals: AssumedSignals = field(default_factory=AssumedSignals)
     uncertainty: Uncertainty = field(default_factory=Uncertainty)  # widths of the other figures
 
     def of(self, model: RobotModel) -> AssumedModel:
         """Return an arm as its file has it, and what is assumed where that says nothing."""
         said: list[str] = []
-        for assume in (self._with_armature, self._with_drives, self._with_torque):
+        for assume in (
+            self._with_armature,
+            self._with_drives,
+            self._with_torque,
+            self._with_times,
+            self._with_readings,
+            self._with_widths,
+        ):
             model = assume(model, said)
-        model = self._with_widths(model, said)
         if not said:
             return AssumedModel(model, ())
         sentence = (
@@ -86,7 +104,7 @@ class AssumedArm(Settings):
         ratio, absolute = _error(self.drives, model)
         said.append(f'what acts on a joint is {_within(self.drives, "its command")}')
         drives = replace(model.actuation, ratio=ratio, absolute=absolute, is_stated=True)
-        return replace(model, actuation=drives)
+        return model if drives is model.actuation else replace(model, actuation=drives)
 
     def _with_torque(self, model: RobotModel, said: list[str]) -> RobotModel:
         sensing = model.sensors.sensing
@@ -99,6 +117,35 @@ class AssumedArm(Settings):
         read = replace(sensing.torque, ratio=ratio, absolute=absolute)
         sensors = replace(model.sensors, sensing=replace(sensing, torque=read))
         return replace(model, sensors=sensors)
+
+    def _with_times(self, model: RobotModel, said: list[str]) -> RobotModel:
+        drives, slow, jitter = model.actuation, self.signals.bandwidth, self.signals.jitter
+        if slow is not None and not drives.is_bandwidth_stated.all():
+            said.append(f'drives follow commands with a time constant of {1e3 * slow:g} ms')
+            bandwidth = np.where(drives.is_bandwidth_stated, drives.bandwidth, slow)
+            drives = replace(
+                drives, bandwidth=bandwidth, is_bandwidth_stated=np.full(model.n, True)
+            )
+        if jitter is not None and np.isinf(drives.jitter):
+            said.append(f'delays of commands are within {1e3 * jitter:g} ms of a constant')
+            drives = replace(drives, jitter=jitter)
+        return model if drives is model.actuation else replace(model, actuation=drives)
+
+    def _with_readings(self, model: RobotModel, said: list[str]) -> RobotModel:
+        said_of, sensing = self.signals, model.sensors.sensing
+        stamp, zero, tilt = said_of.stamp_error, said_of.zero_error, said_of.gravity_tilt
+        if stamp is not None and sensing.stamp_error is None:
+            said.append(f'stamps are within {1e3 * stamp:g} ms of their samples')
+            sensing = replace(sensing, stamp_error=stamp)
+        if zero is not None and sensing.zero_error is None:
+            said.append(f'joints that read 0 are within {zero:g} rad of it')
+            sensing = replace(sensing, zero_error=(zero,))
+        if tilt is not None and model.gravity_tilt is None:
+            said.append(f'gravity is within {tilt:g} rad of its direction')
+            model = replace(model, gravity_tilt=tilt)
+        if sensing is model.sensors.sensing:
+            return model
+        return replace(model, sensors=replace(model.sensors, sensing=sensing))
 
     def _with_widths(self, model: RobotModel, said: list[str]) -> RobotModel:
         stated = model.uncertainty.stated()

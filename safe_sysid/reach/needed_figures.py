@@ -83,7 +83,8 @@ def _with_step(problem: Problem, factor: float) -> Problem:
 
 def _with_delay(problem: Problem, factor: float) -> Problem:
     s = _sampling(problem)
-    return replace(problem, sampling=replace(s, delay=factor * s.delay, jitter=factor * s.jitter))
+    delays = {name: factor * getattr(s, name) for name in ('delay', 'jitter', 'bias')}
+    return replace(problem, sampling=replace(s, **delays))
 
 
 def _with_times(problem: Problem, factor: float) -> Problem:

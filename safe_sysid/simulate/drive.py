@@ -1,9 +1,10 @@
 """Drives as the settings of an arm describe them: late, limited in rate, slow, and wrong.
 
 A command answers the sample of the instant at which it is given. It begins to act a delay later,
-drawn anew for each within what is stated, in the order in which they were given; until the first
-one acts the arm is in its brakes, so that one is there from the start. What acts between two
-instants is the mean of the response of first order over that time: its impulse is exact.
+of a constant and a jitter that is drawn anew for each, both within what is stated, in the order in
+which they were given; until the first one acts the arm is in its brakes, so that one is there from
+the start. What acts between two instants is the mean of the response of first order over that
+time: its impulse is exact.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ class Drive:
         self._gain, self._offset, self._drift = rng.choice([-1.0, 1.0], size=(3, n))
         self._share = np.zeros((2, n))
         self._now = self._last_arrival = 0.0
+        self._jitter, bias = actuation.off_middle(period)
+        self._delay = 0.5 * sum(actuation.delays(period))
+        self._delay += rng.uniform(-bias, bias) if bias > 0.0 else 0.0
         self._under_way: deque[tuple[float, Array]] = deque()
         self._wanted: Array | None = None  # newest command that has arrived
         self._followed = np.zeros(n)
@@ -39,7 +43,8 @@ class Drive:
         """Seconds and torques of a period, for a command that answers its first instant."""
         if self._wanted is None:
             self._wanted = self._followed = self._limited = command.copy()
-        arrival = self._now + self._rng.uniform(*self._actuation.delays(self._period))
+        jitter = self._rng.uniform(-self._jitter, self._jitter)
+        arrival = self._now + self._delay + NEARLY * jitter
         self._last_arrival = max(self._last_arrival, arrival)
         self._under_way.append((self._last_arrival, command.copy()))
         self._share = self._rng.uniform(-1.0, 1.0, size=(2, len(command)))

@@ -2,7 +2,8 @@
 
     step      twice the error of a position at rest: of the encoder's step, or as it is stated
     zero      of the joints, tilt of gravity, stamps: as `model/sensing.py` has them
-    delay     largest of `command`; half of what it may vary is the jitter
+    delay     largest of `command`; of half of what is between least and largest, its jitter may
+              be anew for each command, and the rest is a constant, the bias
     slow      time constant of the drives; the same for all of them
     older     share OLDER of what commands can differ by, twice the torque limit
     window    of readings, 50 ms or as many as the observer keeps
@@ -42,7 +43,8 @@ def described_sampling(model: RobotModel, period: float) -> DescribedSampling:
     """Return the sampling for a period [s] of the loop, or a refusal that says why not."""
     _refuse_what_is_not_covered(model, period)
     sentences = [*model.actuation.assumed, *model.friction.assumed(OF_DRIVES)]
-    least, largest = model.actuation.delays(period)
+    largest = model.actuation.delays(period)[1]
+    jitter, bias = model.actuation.off_middle(period)
     step = 2.0 * read_error(model, sentences)
     stamp, tilt = stamp_error(model, sentences), tilt_error(model, sentences)
     zero = zero_error(model, sentences)
@@ -54,8 +56,8 @@ def described_sampling(model: RobotModel, period: float) -> DescribedSampling:
     older = 2.0 * OLDER * model.limits.torque if slow else 0.0 * zero
     if slow:
         sentences.append(ALIKE)
-    jitter = 0.5 * (largest - least)
-    seen = Sampling(step, period, largest, jitter, period, stamp, zero, tilt, slow, older)
+    times = period, largest, jitter, period, stamp
+    seen = Sampling(step, *times, zero, tilt, slow, older, bias)
     window = max(2.0 * period, min(WINDOW, (LENGTH - SPARE) * period - seen.age))
     sampling = replace(seen, window=window)
     return DescribedSampling(sampling, tuple(sentences))

@@ -13,7 +13,7 @@ from safe_sysid.track.error_observer import InWindow, ObserverBounds, Together
 from safe_sysid.track.invariance import LawBounds, Rates, Shell
 from safe_sysid.track.seen_law import Pace, Sampling, SeenLaw, Turning
 
-NUMBERS = 43  # that a law has whatever the arm
+NUMBERS = 44  # that a law has whatever the arm
 ROWS = 23  # numbers it has for each joint
 
 
@@ -22,7 +22,7 @@ def numbers_of(law: SeenLaw) -> Array:
     s, shell, own, first = law.sampling, law.shell, law.pace, law.first_pace
     n = len(law.room)
     alone = (
-        *(s.period, s.delay, s.jitter, s.window, s.stamp, s.tilt, s.slow),
+        *(s.period, s.delay, s.jitter, s.window, s.stamp, s.tilt, s.slow, s.bias),
         *(shell.V_M, shell.mu, shell.kappa),
         *law.bounds,
         *(law.observer.window, law.observer.jitter, law.observer.reach),
@@ -61,10 +61,9 @@ def law_of(numbers: Array, n: int) -> SeenLaw:
     alone = iter([float(x) for x in numbers[:NUMBERS]])
     rows = numbers[NUMBERS:].reshape(ROWS, n).copy()
     own, first = rows[9:16], rows[16:23]
-    period, delay, jitter, window, stamp, tilt, slow = _next(alone, 7)
-    sampling = Sampling(
-        rows[0], period, delay, jitter, window, stamp, rows[1], tilt, slow, rows[2]
-    )
+    period, delay, jitter, window, stamp, tilt, slow, bias = _next(alone, 8)
+    times = period, delay, jitter, window, stamp
+    sampling = Sampling(rows[0], *times, rows[1], tilt, slow, rows[2], bias)
     shell, bounds = Shell(*_next(alone, 3)), LawBounds(*_next(alone, 6))
     window_of, jitter_of, reach = _next(alone, 3)
     reading, unknown, fixed, far, within = _next(alone, 5)

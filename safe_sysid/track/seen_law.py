@@ -27,8 +27,10 @@ class Sampling:
     """How an arm is seen, and when torques act; samples and torques have the same period.
 
     The torque of a sample begins to act at most `delay` after the instant at which the sample is
-    true, at least `delay - 2 jitter` after it, and goes on until that of the next one does, on all
-    joints at one instant. Stamps are within `stamp` of these instants.
+    true, at least `delay - 2 (jitter + bias)` after it, and goes on until that of the next one
+    does, on all joints at one instant. Of two torques the delays differ by `2 jitter` at most:
+    what is more than that is a constant that nobody knows, within `bias` either way. Stamps are
+    within `stamp` of these instants.
 
     Drives that follow commands slowly are of first order, with one time constant for all joints,
     which is `slow` at most. What acts then is an average of torques that come later than that, of
@@ -39,13 +41,14 @@ class Sampling:
     step: Array  # (n,) [rad] of the encoders; readings at rest are within half of it
     period: float  # [s]
     delay: float  # [s]
-    jitter: float = 0.0  # [s]
+    jitter: float = 0.0  # [s] of the delay, from torque to torque, either way
     window: float = 0.05  # [s] of readings that r is observed from
     stamp: float = 0.0  # [s]
     zero: Array | float = 0.0  # (n,) [rad] of joints that read 0, a constant of the arm
     tilt: float = 0.0  # [rad] of gravity
     slow: float = 0.0  # [s]
     older: Array | float = 0.0  # (n,) [N m]
+    bias: float = 0.0  # [s] of the delay of all torques alike, either way
 
     def __post_init__(self) -> None:
         times = (
@@ -56,13 +59,17 @@ class Sampling:
             self.stamp,
             self.tilt,
             self.slow,
+            self.bias,
         )
         if not (np.all(np.isfinite(times)) and min(times) >= 0.0 and self.period > 0.0):
             raise ConfigError(f'times {times} of a sampling have to be finite and not negative')
-        if 2.0 * self.jitter > self.delay or self.window < self.period:
+        if (
+            2.0 * (self.jitter + self.bias) > self.delay * (1.0 + 1e-9)
+            or self.window < self.period
+        ):
             raise ConfigError(
-                f'a delay of {self.delay} s cannot jitter by {self.jitter} s either way, and a '
-                f'window of {self.window} s has to hold a period of {self.period} s'
+                f'a delay of {self.delay} s cannot be off by {self.jitter} + {self.bias} s either '
+                f'way, and a window of {self.window} s has to hold a period of {self.period} s'
             )
         for name in ('step', 'zero', 'older'):
             value = np.asarray(getattr(self, name))
@@ -99,14 +106,15 @@ class Sampling:
         """Time in which all that they do adds up to what is not known of it [s].
 
         At each of the instants at which one follows another it is the difference of the two, for
-        as long as the one that acts is not known. If that is more than all they do, nothing is
-        foreseen.
+        as long as the one that acts is not known. If all begin earlier or later alike, so does the
+        new one: what acts up to it is all but what acts for that time. If this is more than all
+        they do, nothing is foreseen.
         """
         if self.slow > 0.0:
             return self.waiting
         latest = max(self.waiting, self.delay + 2.0 * self.stamp - self.jitter)
         changes = math.floor(latest / self.period * (1.0 + 1e-9)) + 1
-        return min(self.waiting, 2.0 * changes * (self.jitter + self.stamp))
+        return min(self.waiting, 2.0 * changes * (self.jitter + self.stamp) + self.bias)
 
     @property
     def foreseen(self) -> float:
@@ -121,17 +129,17 @@ class Sampling:
     @property
     def middle(self) -> float:
         """From a stamp to the middle of the time in which its torque acts [s]."""
-        return self.delay - self.jitter + 0.5 * (self.lag + self.period)
+        return self.delay - self.jitter - self.bias + 0.5 * (self.lag + self.period)
 
     @property
     def half(self) -> float:
         """From that middle to either end [s]."""
-        return self.jitter + 0.5 * self.lag + self.stamp + 0.5 * self.period
+        return self.jitter + self.bias + self.stamp + 0.5 * (self.lag + self.period)
 
     @property
     def begins(self) -> float:
         """From a stamp to the instant from which its torque is taken to act [s]."""
-        return self.delay - self.jitter + HALF * self.slow
+        return self.delay - self.jitter - self.bias + HALF * self.slow
 
     @property
     def shifted(self) -> float:
@@ -139,13 +147,14 @@ class Sampling:
 
         For c = T ln 2 the mean of |a - c| over lags a of first order with a time constant T' up to
         T is c at most: it is c - T' + 2 T' exp(-c / T'), which falls and then rises with T' to c.
+        A constant that nobody knows comes on top.
         """
-        return HALF * self.slow
+        return HALF * self.slow + self.bias
 
     @property
     def reach(self) -> float:
         """From that instant to any at which it may begin [s]."""
-        return self.jitter + self.stamp + self.lag - self.shifted
+        return self.jitter + self.bias + self.stamp + self.lag - HALF * self.slow
 
 
 class Turning(NamedTuple):

@@ -67,6 +67,32 @@ def test_an_armature_that_is_certainly_none_stays_none():
     assert np.array_equal(arm.model.theta, model.theta) and arm.sentences == ()
 
 
+SIGNALS = {
+    'bandwidth': 1e-4,
+    'jitter': 2e-5,
+    'stamp_error': 3e-5,
+    'zero_error': 5e-4,
+    'gravity_tilt': 1e-3,
+}
+
+
+def test_times_and_readings_are_assumed_where_nobody_states_them():
+    model = RobotModel.named('kinova_gen3')
+    arm = assumed(signals=SIGNALS).of(model)
+    drives, sensing = arm.model.actuation, arm.model.sensors.sensing
+    assert np.all(drives.bandwidth == 1e-4) and drives.jitter == 2e-5
+    assert drives.delay_periods == model.actuation.delay_periods
+    assert sensing.stamp_error == 3e-5 and sensing.zero_error == (5e-4,)
+    assert arm.model.gravity_tilt == 1e-3
+    assert drives.assumed == ()
+    (said,) = arm.sentences
+    for words in ('0.1 ms; delays', '0.02 ms of a constant', '0.03 ms', '0.0005 rad', '0.001 rad'):
+        assert words in said
+    again = assumed(signals=dict.fromkeys(SIGNALS, 0.01)).of(arm.model)
+    assert again.model.actuation is drives and again.model.sensors is arm.model.sensors
+    assert again.model.gravity_tilt == 1e-3 and again.sentences == ()
+
+
 def test_nothing_is_assumed_where_nobody_asks_for_it():
     model = RobotModel.named('ur5e')
     arm = AssumedArm().of(model)

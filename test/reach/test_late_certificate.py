@@ -70,6 +70,16 @@ def test_what_varying_delays_and_slow_drives_take_is_still_certified(worse, V_M,
     assert 1.2 * less < used < share
 
 
+def test_a_constant_that_nobody_knows_costs_a_tenth_of_what_varying_does():
+    plain, biased, jittering = (
+        ReachableSet.certify_center(problem(published(**more), 0.02)).law.bounds.sigma
+        for more in ({}, {'bias': 1e-4}, {'jitter': 1e-4})
+    )
+    assert plain < biased < plain + 0.1 * (jittering - plain)
+    all_of_it = ReachableSet.certify_center(problem(published(bias=5e-4), 0.02))
+    assert all_of_it.holds and all_of_it.law.bounds.sigma < 1.1 * plain
+
+
 @pytest.mark.parametrize('worse', [{'jitter': 5e-4}, {'slow': 1e-3}])
 def test_delays_that_vary_by_half_a_period_and_slower_drives_are_refused(worse):
     for V_M in (0.02, 0.035, 0.05):
@@ -131,6 +141,7 @@ def test_zero_errors_cost_clearance_and_position():
         {'step': 1.2 * RobotModel.named('kinova_gen3').sensors.encoder_resolution},
         {'delay': 1.5e-3},
         {'jitter': 2e-5},
+        {'bias': 2e-4},
         {'stamp': 2e-5},
         {'zero': 2e-3},
         {'tilt': 5e-3},

@@ -39,6 +39,7 @@ GAINS = replace(EXACT, torque_error=0.02, torque_ratio=0.01)
 SAMPLING = Sampling(np.full(2, 2e-5), 1e-3, 1e-3)
 UNMEASURED = np.full(2, np.nan)
 SLOW = 5e-5  # [s] time constant of drives that follow slowly
+BIASED = replace(SAMPLING, bias=5e-4)
 SLOWLY = replace(SAMPLING, slow=SLOW, older=np.full(2, 0.04))
 
 
@@ -286,6 +287,20 @@ def test_energy_keeps_its_limit_with_drives_that_follow_slowly(seed, setting):
     assert loop.seen.max() <= 1.0
     assert loop.in_range
     assert np.all(loop.robust <= bounds.torque.radius.max(axis=0))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures('from_the_bound')
+@pytest.mark.parametrize('setting', LOADED_AND_ALL)
+@pytest.mark.parametrize('early', [0.0, 1e-3])
+def test_energy_keeps_its_limit_with_a_constant_delay_that_nobody_knows(early, setting):
+    bounds = bounded(setting, BIASED)
+    for seed in range(3):
+        loop = looped(seed, bounds.law, setting, late=-early)
+        assert loop.energy.max() <= 1.0
+        assert loop.seen.max() <= 1.0
+        assert loop.in_range
+        assert np.all(loop.robust <= bounds.torque.radius.max(axis=0))
 
 
 @pytest.mark.usefixtures('from_the_bound')

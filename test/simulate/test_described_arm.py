@@ -54,16 +54,34 @@ def test_a_delay_is_found_again_by_correlation(rng):
         assert lags[np.argmax(peak)] * PIECE / 10 == pytest.approx(delay, abs=2e-5)
 
 
+@pytest.mark.parametrize('jitter', [0.0, 1e-4])
+def test_a_delay_is_a_constant_but_for_a_stated_jitter(jitter):
+    least, largest = [], []
+    for seed in range(30):
+        drives = timing(delay=(0.0005, 0.0025), jitter=jitter)
+        waited = waits(Drive(drives, H, np.random.default_rng(seed)), 100)
+        assert np.ptp(waited) <= 2.0 * jitter + 2e-5
+        least.append(waited.min())
+        largest.append(waited.max())
+    assert 0.0005 - 1e-5 <= min(least) <= 0.0008
+    assert 0.0022 <= max(largest) <= 0.0025 + 1e-5
+
+
+def waits(drive, count):
+    """Time from each command until it acts [s]; the first one does from the beginning."""
+    commands = np.arange(1.0, count + 1.0)
+    acts = played(drive, commands)
+    began = np.array([np.flatnonzero(acts >= k)[0] for k in commands[1:-3]]) * PIECE / 10
+    return began - H * np.arange(1, len(began) + 1)
+
+
 def test_delays_are_anywhere_in_their_range_and_keep_the_order(rng):
     drive = Drive(timing(delay=(0.0005, 0.0), delay_periods=(0.0, 2.0)), H, rng)
-    commands = np.arange(1.0, 2001.0)
-    acts = played(drive, commands)
-    began = np.array([np.flatnonzero(acts >= k)[0] for k in commands[:-3]]) * PIECE / 10
-    waited = began - H * np.arange(len(began))
+    waited = waits(drive, 2000)
     assert waited.min() >= -1e-9
     assert waited.max() <= 0.002 + 1e-5
     assert waited.max() > 0.0019
-    assert (np.diff(began) >= 0.0).all()
+    assert (np.diff(waited) >= -H - 1e-9).all()
 
 
 @pytest.mark.parametrize('constant', [0.0005, 0.004])

@@ -37,6 +37,16 @@ def test_what_is_stated_counts():
     assert found.sentences == ()
 
 
+def test_a_delay_that_is_constant_but_for_a_jitter_is_a_bias():
+    drives = {'delay_periods': (0.0, 1.0), 'delay': (0.001, 0.001)}
+    for jitter, bias in ((2e-4, 8e-4), (0.0, 1e-3), (2e-3, 0.0), (np.inf, 0.0)):
+        model = stated({**drives, 'jitter': jitter}, stamp_error=0.0)
+        s = described_sampling(model, PERIOD).sampling
+        assert s.delay == 0.003 and s.bias == pytest.approx(bias, abs=1e-12)
+        assert s.jitter + s.bias == pytest.approx(1e-3)
+        assert s.begins == pytest.approx(0.002)
+
+
 def test_what_nobody_stated_is_wide_and_said():
     model = replace(stated({'is_stated': False}), friction=DryFriction())
     bare = replace(model.sensors, encoder_resolution=np.zeros(model.n), sensing=SensingFacts())

@@ -1,8 +1,11 @@
 """Times of a sampling: what acts of a command that drives follow slowly, and when."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from safe_sysid.errors import ConfigError
 from safe_sysid.track.error_observer import (
     foresee_into,
     history_for,
@@ -46,11 +49,14 @@ def test_of_drives_that_follow_slowly_nothing_is_foreseen():
 
 
 @pytest.mark.parametrize('delay', [1e-3, 2.4e-3, 5e-3])
-@pytest.mark.parametrize('share', [0.1, 0.2])
-def test_torques_under_way_do_what_is_foreseen_but_for_what_is_said(rng, delay, share):
+@pytest.mark.parametrize('share', [0.0, 0.1, 0.2])
+@pytest.mark.parametrize('bias', [0.0, 0.2, 0.3])
+def test_torques_under_way_do_what_is_foreseen_but_for_what_is_said(rng, delay, share, bias):
     """Each begins early or late by as much as it may, in turn; r changes by 1 a second at most."""
-    s = Sampling(np.zeros(1), 1e-3, delay, jitter=share * 1e-3, stamp=0.1 * share * 1e-3)
-    assert s.foreseen > 0.0
+    errors = {'jitter': share * 1e-3, 'stamp': 0.1 * share * 1e-3, 'bias': bias * 1e-3}
+    s = Sampling(np.zeros(1), 1e-3, delay, **errors)
+    if s.unforeseen == 0.0 or s.foreseen == 0.0:
+        return  # nothing is off, or nothing foreseen
     largest = 0.0
     for _ in range(200):
         history, expected = history_for(1), np.zeros((2, 1))
@@ -64,7 +70,8 @@ def test_torques_under_way_do_what_is_foreseen_but_for_what_is_said(rng, delay, 
             if i == count - 1:
                 foresee_into(history, s.foreseen, np.zeros((2, 1)), expected)
             record_rate(history, t[i] + s.begins, rates[i : i + 1])
-        begins = t + s.begins + late[:count]
+        alike = rng.choice([-1.0, 1.0]) * s.bias
+        begins = t + s.begins + late[:count] + alike
         own = begins[-1]
         actual = 0.0
         for i in range(count - 1):
@@ -73,7 +80,20 @@ def test_torques_under_way_do_what_is_foreseen_but_for_what_is_said(rng, delay, 
         off = abs(expected[1, 0] - actual)
         largest = max(largest, off / s.unforeseen)
         assert own - t[-1] <= s.waiting * (1.0 + 1e-9)
-    assert 0.1 < largest <= 1.0
+    assert 0.1 < largest <= 1.0 + 1e-12
+
+
+def test_torques_that_are_all_early_or_late_are_where_they_are_said_to_be():
+    s = Sampling(np.zeros(1), 1e-3, 3e-3, jitter=1e-4, bias=5e-4, stamp=2e-5)
+    earliest, latest = 1.8e-3 - s.stamp, s.delay + s.stamp
+    assert s.begins == pytest.approx(2.4e-3)
+    assert s.begins - s.reach <= earliest * (1.0 + 1e-12)
+    assert s.begins + s.reach >= latest * (1.0 - 1e-12)
+    assert s.middle - s.half <= earliest * (1.0 + 1e-12)
+    assert s.middle + s.half >= (latest + s.period) * (1.0 - 1e-12)
+    assert s.shifted == s.bias
+    with pytest.raises(ConfigError, match='cannot be off'):
+        replace(s, bias=1.5e-3)
 
 
 @pytest.mark.parametrize('late', [0.899e-3, 1.899e-3])

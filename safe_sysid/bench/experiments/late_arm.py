@@ -27,14 +27,18 @@ V_M = 0.035  # [J]
 RATIO = 0.01  # of torques, by which drives are off
 
 
-def late_kinova(slow: float = 0.0) -> RobotModel:
-    """Return the arm with what it states of sensors and drives, which follow in `slow` seconds."""
+def late_kinova(slow: float = 0.0, least: float = 1.0) -> RobotModel:
+    """Return the arm with what it states of sensors and drives, which follow in `slow` seconds.
+
+    Torques are late by a period, or by a constant that is `least` periods at least.
+    """
     model = RobotModel.named('kinova_gen3')
     drives = replace(
         Actuation.exact(model.n),
         ratio=np.full(model.n, RATIO),
         bandwidth=np.full(model.n, slow),
-        delay_periods=(1.0, 1.0),
+        delay_periods=(least, 1.0),
+        jitter=0.0,
     )
     sensing = SensingFacts(stamp_error=0.0, zero_error=(0.0,))
     sensors = replace(model.sensors, sensing=sensing)

@@ -84,14 +84,16 @@ class FromTheBound(SensedPassivityController):
         pass
 
 
-def random_pair(rng: np.random.Generator, slow: float = 0.0) -> LatePair | None:
-    """Plans that are certified, for drives that follow in `slow` seconds; None: these are not."""
-    return pair_of(lambda: rng.uniform(-REACH, REACH, len(START)), slow)
+def random_pair(
+    rng: np.random.Generator, slow: float = 0.0, least: float = 1.0
+) -> LatePair | None:
+    """Plans that are certified, for drives as `late_kinova` has them; None: these are not."""
+    return pair_of(lambda: rng.uniform(-REACH, REACH, len(START)), slow, least)
 
 
-def pair_of(way: Callable[[], Array], slow: float) -> LatePair | None:
+def pair_of(way: Callable[[], Array], slow: float, least: float = 1.0) -> LatePair | None:
     """Return the same of the ways (n,) [rad] that are asked for, one after the other."""
-    model = late_kinova(slow)
+    model = late_kinova(slow, least)
     problem = replace(
         at_rest(model, known(model), START, NO_OBSTACLES),
         gains=gains_of(model),
@@ -247,7 +249,8 @@ def late_loop(
     for i in range(LOOK, 0, -1):  # before, r stays as it is
         back = (e - r / gains.K_r) * np.exp(gains.K_r * i * PERIOD) + r / gains.K_r
         controller.look(sample_at(clock, BEGIN - i * PERIOD, _read(rng, step, q_0 - back)))
-    periods, rest = divmod(sampling.delay, PERIOD)
+    early = float(rng.choice([0.0, 1.0, rng.random()])) if sampling.bias > 0.0 else 0.0
+    periods, rest = divmod(sampling.delay - 2.0 * early * sampling.bias, PERIOD)
     waiting: list[Array] = []
     refusal = ''
     seen, clearances, gauge = [], [], ContactGauge(arm.truth)

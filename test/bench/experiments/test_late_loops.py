@@ -48,6 +48,16 @@ def test_slow_drives_keep_the_promises_too():
 
 
 @pytest.mark.slow
+def test_a_constant_delay_that_nobody_knows_keeps_the_promises_too():
+    pair = random_pair(np.random.default_rng(1), least=0.0)
+    assert pair is not None
+    assert pair.certificates[0].law.sampling.bias == 5e-4
+    for seed in range(4):
+        loop = late_loop(pair, np.random.default_rng([4, seed]))
+        assert not loop.is_broken
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize('term', NEEDED)
 def test_a_term_that_no_other_has_room_for_is_needed(term):
     case = NEEDED[term]()

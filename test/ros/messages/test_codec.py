@@ -263,7 +263,7 @@ def test_states_and_goals_of_ever_so_many_joints_are_refused_with_one_sentence()
 
 def law_numbers(rng, n):
     """Numbers of a law of n joints; what they mean does not matter here."""
-    alone = [0.001, 0.002, 0.0005, 0.05, 1e-4, 0.01, 0.003, 0.02, 0.9, 1.1]
+    alone = [0.001, 0.002, 0.0005, 0.05, 1e-4, 0.01, 0.003, 0.0004, 0.02, 0.9, 1.1]
     alone += rng.random(NUMBERS - len(alone)).tolist()
     return np.concatenate([alone, rng.random(ROWS * n)])
 

@@ -3,22 +3,25 @@
 import numpy as np
 import pytest
 from ros.running_loop import observed, running
+import yaml
 
 from safe_sysid.share import share_directory
 
-LOOP = share_directory() / 'config' / 'described' / 'two_link.yaml'
-GOAL = np.array([-1.0, 0.5])  # [rad] in that file
-
-
-def is_at_goal(observer):
-    """Whether the last sample is there, but for the error that plans allow."""
-    samples = observer.samples
-    return bool(samples) and np.allclose(samples[-1].position, GOAL, atol=0.05)
+LOOPS = share_directory() / 'config' / 'described'
 
 
 @pytest.mark.nightly
-def test_it_reaches_its_goal_and_nobody_contradicts():
-    how = ('--config', LOOP, '--lockstep', '--once')
+@pytest.mark.parametrize('arm', ['two_link', 'kinova_gen3'])
+def test_it_reaches_its_goal_and_nobody_contradicts(arm):
+    path = LOOPS / f'{arm}.yaml'
+    goal = yaml.safe_load(path.read_text())['/**/planner']['ros__parameters']['goal']
+    how = ('--robot', arm, '--config', path, '--lockstep', '--once')
+
+    def is_at_goal(observer):
+        """Whether the last sample is there, but for the error that plans allow."""
+        samples = observer.samples
+        return bool(samples) and np.allclose(samples[-1].position, goal, atol=0.05)
+
     with observed() as observer, running('builtin_sim', *how) as run:
         observer.wait(lambda: run.poll() is not None, 'the run ends', 600.0)
         said = run.stdout.read()
