@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from safe_sysid.track.position_echo import LASTS, STEP, STILL, PositionEcho, Reported
+from safe_sysid.track.position_echo import AFTER, LASTS, STEP, STILL, PositionEcho, Reported
 
 START = np.array([0.0, 0.5, 0.0, -1.2, 0.0, 0.6, 0.0])
 
@@ -67,6 +67,19 @@ def test_under_torque_a_position_that_is_still_to_the_bit_is_an_echo():
     for k in range(STILL + 1):
         assert echo.reported is Reported.MEASURED
         echo.watch(START, np.full(7, 0.02 * k))
+    assert echo.reported is Reported.COMMANDED
+
+
+def test_an_arm_that_rested_long_is_no_echo_when_a_torque_jumps():
+    """It takes a state or more until a position shows what a torque has done."""
+    echo = PositionEcho()
+    echo.believe()
+    for _ in range(5 * STILL):
+        echo.watch(START, np.full(7, 0.5))
+    for _ in range(AFTER):
+        echo.watch(START, np.full(7, 9.0))
+    assert echo.reported is Reported.MEASURED
+    echo.watch(START, np.full(7, 9.0))
     assert echo.reported is Reported.COMMANDED
 
 
