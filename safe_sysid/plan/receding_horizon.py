@@ -200,16 +200,17 @@ class RecedingHorizonPlanner:
     def warm_up(self, position: Array, estimate: ParameterEstimate) -> None:
         """Search from rest and forget what is found, until one compiles nothing and ends in time.
 
-        What is compiled at its first use takes seconds, which are in no budget: call this before
-        the arm moves.
+        A short search goes through all that a long one does. What is compiled at its first use
+        takes seconds, which are in no budget: call this before the arm moves.
         """
         self.rests = (position,)
         problem = self._problem_of(self._at_rest(position), estimate)
         ahead = Ahead(problem, position, self._settings.switch, Budget.of(np.inf))
+        short = self._settings.search.rehearsing()
         for aim in self._mission.rehearsal(ahead):
             for _ in range(COMPILING):
                 budget, before = self._budget(self._settings.budget), compiled_here()
-                self._search(problem, aim, budget)
+                self._search(problem, aim, budget, short)
                 if budget.left > -OVERRUN and compiled_here() == before:
                     break
         self._searches = 0
@@ -398,7 +399,7 @@ class RecedingHorizonPlanner:
             return SearchFinding(SearchOutcome.UNUSABLE, trouble=str(error))
         if aim is None:
             return SearchFinding(SearchOutcome.NOTHING_DUE)
-        finding = self._search(problem, aim, budget)
+        finding = self._search(problem, aim, budget, self._settings.search)
         if isinstance(aim, Traverse):
             self._mission.traversed(finding)
         if finding.stands_still and isinstance(aim, Approach | Follow):
@@ -410,7 +411,11 @@ class RecedingHorizonPlanner:
         return finding
 
     def _search(
-        self, problem: Problem, aim: Aim | Follow | Traverse, budget: Budget
+        self,
+        problem: Problem,
+        aim: Aim | Follow | Traverse,
+        budget: Budget,
+        how: SearchSettings,
     ) -> SearchFinding:
         """Along a path, or a route by a task motion, else by the best plan towards a point on it.
 
@@ -429,7 +434,7 @@ class RecedingHorizonPlanner:
             aim = Approach(problem.model, point)
         if own is not None:
             aim = Steered(aim, own, problem.bounds.theta)
-        return search(problem, aim, budget, settings.search, settings.seed + self._searches)
+        return search(problem, aim, budget, how, settings.seed + self._searches)
 
     def _budget(self, seconds: float) -> Budget:
         """For so many seconds of the arm, from now on."""

@@ -63,6 +63,17 @@ class SearchSettings(Settings):
     ipopt_seconds: Positive = 0.2  # per round
     slow: Positive = 0.1  # [s] that a certificate takes, before the first one is timed
 
+    def rehearsing(self) -> SearchSettings:
+        """Return those of a search that goes through all phases and stays short."""
+        return replace(
+            self,
+            candidates=min(self.candidates, 4),
+            nearby=min(self.nearby, 1),
+            fewer=min(self.fewer, 4),
+            rounds=min(self.rounds, 1),
+            ipopt_seconds=min(self.ipopt_seconds, 0.02),
+        )
+
 
 @dataclass(frozen=True)
 class Budget:

@@ -213,3 +213,12 @@ def test_a_cancelled_search_gives_what_it_has():
     cancelled.set()
     found = search(problem, excite(problem), Budget.of(PLENTY, cancelled), QUICK, 0)
     assert (found.outcome, found.certificate) == (SearchOutcome.CANCELLED, None)
+
+
+def test_a_rehearsal_is_short_and_leaves_out_no_phase():
+    whole = SearchSettings()
+    short = whole.rehearsing()
+    for phase in ('candidates', 'nearby', 'fewer', 'rounds'):
+        assert 0 < getattr(short, phase) < getattr(whole, phase)
+        assert getattr(replace(whole, **{phase: 0}).rehearsing(), phase) == 0
+    assert short.intervals == whole.intervals  # sets of a search have their own kernels
