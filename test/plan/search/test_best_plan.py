@@ -221,4 +221,4 @@ def test_a_rehearsal_is_short_and_leaves_out_no_phase():
     for phase in ('candidates', 'nearby', 'fewer', 'rounds'):
         assert 0 < getattr(short, phase) < getattr(whole, phase)
         assert getattr(replace(whole, **{phase: 0}).rehearsing(), phase) == 0
-    assert short.intervals == whole.intervals  # sets of a search have their own kernels
+    assert short.intervals == whole.intervals
