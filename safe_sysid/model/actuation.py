@@ -89,6 +89,11 @@ class Actuation:
         """Time for which a torque acts [s]."""
         return period if self.hold is None else self.hold
 
+    @property
+    def is_delay_open(self) -> bool:
+        """Whether delays may be more than one."""
+        return any(least < largest for least, largest in (self.delay, self.delay_periods))
+
     def delays(self, period: float) -> tuple[float, float]:
         """Least and largest time from a sample to the instant its torque begins to act [s]."""
         least, largest = (

@@ -126,7 +126,7 @@ class AssumedArm(Settings):
             drives = replace(
                 drives, bandwidth=bandwidth, is_bandwidth_stated=np.full(model.n, True)
             )
-        if jitter is not None and np.isinf(drives.jitter):
+        if jitter is not None and np.isinf(drives.jitter) and drives.is_delay_open:
             said.append(f'delays of commands are within {1e3 * jitter:g} ms of a constant')
             drives = replace(drives, jitter=jitter)
         return model if drives is model.actuation else replace(model, actuation=drives)

@@ -21,10 +21,13 @@ from typing import NamedTuple
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.errors import BoundError
 from safe_sysid.reach.seen_inertia import SeenInertia
 from safe_sysid.reach.state_differences import OF_Q
 from safe_sysid.track.error_observer import (
+    LENGTH,
     ROUNDING,
+    SPARE,
     InWindow,
     ObserverBounds,
     Together,
@@ -70,8 +73,15 @@ def observed(
 ) -> Observed:
     """Return what readings within step / 2 promise of r."""
     most = rates.most
+    kept = (LENGTH - SPARE) * s.period - s.begins - s.reach  # with all torques in it
+    window = min(s.window, kept)
+    if window < s.period:
+        raise BoundError(
+            f'torques begin up to {1e3 * s.delay:g} ms after their samples, which come every '
+            f'{1e3 * s.period:g} ms: {LENGTH - SPARE} of them are kept, which hold no window then'
+        )
     bounds = ObserverBounds(
-        *(K, step, most.unknown, s.window, s.jitter + s.stamp, s.reach, most.lagged)
+        *(K, step, most.unknown, window, s.jitter + s.stamp, s.reach, most.lagged)
     )
     late = bounds._replace(drift=most.unknown + 2.0 * most.moved / s.period)
     at_edges = 4.0 * (1.0 + s.reach / s.period)

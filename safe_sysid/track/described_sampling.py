@@ -22,11 +22,10 @@ import numpy as np
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.sensing import backlash, read_error, stamp_error, tilt_error, zero_error
-from safe_sysid.track.error_observer import LENGTH
+from safe_sysid.track.error_observer import LENGTH, SPARE
 from safe_sysid.track.seen_law import OLDER, Sampling
 
 WINDOW = 0.05  # [s]
-SPARE = 8  # readings that are kept beside those of a window
 ALIKE = 'all joints follow commands with the same time constant, at most that of actuation'
 OF_DRIVES = 'the error of the drives (friction: static, load)'
 

@@ -47,7 +47,8 @@ from safe_sysid.sets.interval import EPS
 SEEN = -1  # what `observe_into` returns when there is an interval for every joint
 UNSEEN = -2  # when there are not two readings in a window
 COARSE = -3  # when they are too far apart for what is promised of all joints together
-LENGTH = 128  # readings that are kept
+LENGTH = 128  # readings and torques that are kept
+SPARE = 8  # of these, beside those of a window and those that have yet to begin
 SLACK = 1e-9  # of a bound on half widths, more than the rounding of each
 LARGEST = 1e100  # number of a law that a message holds; as good as infinite
 NEARLY = 1e-6  # of a time between readings, that stamps are rounded by
@@ -211,14 +212,22 @@ def _best_for_all(history: History, bounds: ObserverBounds) -> tuple[int, float]
     t, K = bounds.together, bounds.K_r[0]
     length, readings = len(history.time), history.counts[0]
     newest, best, least = (readings - 1) % length, 0, np.inf
+    known = _known(history, history.time[newest])
     for back in range(1, min(readings, length)):
         D = history.time[newest] - history.time[(newest - back) % length]
-        if min(t.far * (1.0 + NEARLY), bounds.window) < D:
+        if min(t.far * (1.0 + NEARLY), bounds.window) < D or known < D:
             break
         size = t.reading * K / np.tanh(0.5 * K * D) + t.unknown * 0.5 * D + t.fixed
         if size < least:
             best, least = back, size
     return best, least
+
+
+@part_jit
+def _known(history: History, now: float) -> float:
+    """Age up to which all known parts are kept [s]."""
+    length, parts = len(history.start), history.counts[1]
+    return np.inf if parts == 0 else now - history.start[max(0, parts - length + 1) % length]
 
 
 @part_jit

@@ -15,6 +15,7 @@ from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.sets.interval import Interval
+from safe_sysid.track.error_observer import LENGTH, SPARE
 from safe_sysid.track.gains import Gains
 from safe_sysid.track.seen_law import OLDER, Sampling
 from safe_sysid.trajectory.bezier import Bezier
@@ -154,3 +155,11 @@ def test_everything_that_is_worse_costs_tube(more):
         return law.bounds.sigma / law.bounds.y
 
     assert x(published(**more)) > x(published()) + 1e-6
+
+
+def test_a_window_has_no_more_torques_than_the_observer_keeps():
+    law = ReachableSet.certify_center(problem(published(period=2e-4, delay=1e-3))).law
+    kept = LENGTH - SPARE
+    assert law.observer.window + law.sampling.begins <= kept * 2e-4 < law.sampling.window
+    with pytest.raises(BoundError, match='hold no window'):
+        ReachableSet.certify_center(problem(published(period=2e-4, delay=25e-3)))

@@ -379,3 +379,24 @@ def test_readings_too_far_apart_for_a_promise_of_all_joints_are_said(rng):
     swing, far = random_swing(rng)
     bounds = swing.bounds(far, 0.99)
     assert swing.run(rng, far, bounds)[0] == COARSE
+
+
+@pytest.mark.parametrize(('ahead', 'is_seen'), [(10, True), (60, False)])
+def test_a_window_of_which_not_all_torques_are_kept_says_nothing_of_all_joints(ahead, is_seen):
+    """Torques that have yet to begin take the places of those that acted in it."""
+    h, K, rate, far = 0.001, 5.0, 2.0, 0.1
+    unknown, reading = 1e-6, 1e-6  # the longest window is the best
+    each = np.array([K]), np.array([2.0 * reading]), np.array([unknown]), far, 0.0, 0.0
+    within = 1.1 * (reading * K / np.tanh(0.5 * K * far) + 0.5 * unknown * far)
+    together = Together(reading, unknown, 0.0, far, within)
+    bounds = ObserverBounds(*each, np.zeros(1), together)
+    history, r, half, t = history_for(1), np.zeros((2, 1)), np.zeros(1), h * np.arange(300)
+    e, truth = moved(K, np.array([-1.0]), np.array([rate]), t)
+    for i, now in enumerate(t):
+        record_rate(history, now + h * ahead, np.array([rate]))
+        record_error(history, now, e[i : i + 1])
+    found = observe_into(history, bounds, r, half)
+    assert abs(r[0, 0] - truth[-1]) <= half[0]
+    assert found == (SEEN if is_seen else COARSE)
+    if is_seen:
+        assert abs(r[1, 0] - truth[-1]) <= within
