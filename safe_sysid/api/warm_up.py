@@ -229,7 +229,8 @@ def _identify() -> None:
         identify_payload(recording, ARM)
 
 
-WORK = ((_plan,), (_stand, _bound_along_plan), (_excite, _identify))  # of processes
+# Of processes, on two cores: a third one would only compile once more what others are about to.
+WORK = ((_plan, _excite), (_identify, _stand, _bound_along_plan))
 
 
 def _folder() -> Path | None:
