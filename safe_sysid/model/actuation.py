@@ -8,12 +8,12 @@ of now an average of older ones: those older than tau ln(1/p) on top have the sh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from safe_sysid.arrays import AnyArray, Array
+from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.facts import RobotFacts
 
@@ -38,7 +38,7 @@ class Actuation:
     delay: tuple[float, float]  # [s] least and largest from a sample to its torque, beside
     delay_periods: tuple[float, float]  # as many periods
     jitter: float  # [s] either way, from command to command; inf: all that `delay` leaves open
-    is_bandwidth_stated: AnyArray  # (n,) bool
+    silent: Mapping[str, float]  # bandwidth [s] assumed of joints of which nobody stated it
     is_delay_stated: bool
 
     @staticmethod
@@ -46,9 +46,7 @@ class Actuation:
         """Every command acts at once as it is; for arms that are made up."""
         none, never = np.zeros(n), np.full(n, np.inf)
         nothing = (0.0, 0.0)
-        return Actuation(
-            none, none, True, none, never, None, nothing, nothing, np.inf, none == 0.0, True
-        )
+        return Actuation(none, none, True, none, never, None, nothing, nothing, np.inf, {}, True)
 
     def error(self, torque: Array) -> Array:
         """Largest difference between a command and what acts [N m]."""
@@ -57,13 +55,14 @@ class Actuation:
     @property
     def sentences(self) -> tuple[str, ...]:
         """What is assumed of when commands act, and not stated."""
-        said, silent = [], int(np.sum(~self.is_bandwidth_stated))
-        if silent:
-            whose = 'all joints' if silent == len(self.is_bandwidth_stated) else f'{silent} joints'
-            slowest = float(self.bandwidth[~self.is_bandwidth_stated].max())
+        said = []
+        if self.silent:
+            is_all = len(self.silent) == len(self.bandwidth)
+            whose = 'all joints' if is_all else ', '.join(self.silent)
+            slowest = 1e3 * max(self.silent.values())
             said.append(
                 f'assumed, as nobody stated it: the drives of {whose} follow a command '
-                f'with a time constant of at most {1e3 * slowest:g} ms (actuation: bandwidth)'
+                f'with a time constant of at most {slowest:g} ms (actuation: bandwidth)'
             )
         if not self.is_delay_stated:
             said.append(
@@ -153,7 +152,7 @@ def _range(values: Array) -> str:
 def actuation_of(facts: RobotFacts, names: Sequence[str]) -> Actuation:
     """Return what the settings of an arm state, or wide figures for its kind of effort."""
     ratio, absolute = _errors(facts, names)
-    bandwidth, is_stated = _bandwidth(facts, names)
+    bandwidth, silent = _bandwidth(facts, names)
     delay, periods, is_delay_stated = _delays(facts)
     return Actuation(
         ratio,
@@ -165,7 +164,7 @@ def actuation_of(facts: RobotFacts, names: Sequence[str]) -> Actuation:
         delay,
         periods,
         np.inf if facts.command.jitter is None else facts.command.jitter,
-        is_stated,
+        silent,
         is_delay_stated,
     )
 
@@ -179,12 +178,12 @@ def _errors(facts: RobotFacts, names: Sequence[str]) -> tuple[Array, Array]:
     return np.array([j.ratio for j in joints]), np.array([j.absolute for j in joints])
 
 
-def _bandwidth(facts: RobotFacts, names: Sequence[str]) -> tuple[Array, AnyArray]:
-    """Time constants, and which of them are stated."""
+def _bandwidth(facts: RobotFacts, names: Sequence[str]) -> tuple[Array, dict[str, float]]:
+    """Time constants, and those of joints of which nobody stated one."""
     assumed, stated = FOLLOWS[facts.effort.kind], facts.actuation or {}
     values = [stated[name].bandwidth if name in stated else None for name in names]
-    known = np.array([value is not None for value in values])
-    return np.array([assumed if value is None else value for value in values]), known
+    silent = {name: assumed for name, x in zip(names, values, strict=True) if x is None}
+    return np.array([assumed if x is None else x for x in values]), silent
 
 
 def _slew(facts: RobotFacts, names: Sequence[str]) -> Array:

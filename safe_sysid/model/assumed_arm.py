@@ -104,7 +104,7 @@ class AssumedArm(Settings):
         ratio, absolute = _error(self.drives, model)
         said.append(f'what acts on a joint is {_within(self.drives, "its command")}')
         drives = replace(model.actuation, ratio=ratio, absolute=absolute, is_stated=True)
-        return model if drives is model.actuation else replace(model, actuation=drives)
+        return replace(model, actuation=drives)
 
     def _with_torque(self, model: RobotModel, said: list[str]) -> RobotModel:
         sensing = model.sensors.sensing
@@ -120,20 +120,19 @@ class AssumedArm(Settings):
 
     def _with_times(self, model: RobotModel, said: list[str]) -> RobotModel:
         drives, slow, jitter = model.actuation, self.signals.bandwidth, self.signals.jitter
-        if slow is not None and not drives.is_bandwidth_stated.all():
+        if slow is not None and drives.silent:
             said.append(f'drives follow commands with a time constant of {1e3 * slow:g} ms')
-            bandwidth = np.where(drives.is_bandwidth_stated, drives.bandwidth, slow)
-            drives = replace(
-                drives, bandwidth=bandwidth, is_bandwidth_stated=np.full(model.n, True)
-            )
+            is_silent = [name in drives.silent for name in model.layout.joint_names]
+            bandwidth = np.where(is_silent, slow, drives.bandwidth)
+            drives = replace(drives, bandwidth=bandwidth, silent={})
         if jitter is not None and np.isinf(drives.jitter) and drives.is_delay_open:
             said.append(f'delays of commands are within {1e3 * jitter:g} ms of a constant')
             drives = replace(drives, jitter=jitter)
         return model if drives is model.actuation else replace(model, actuation=drives)
 
     def _with_readings(self, model: RobotModel, said: list[str]) -> RobotModel:
-        said_of, sensing = self.signals, model.sensors.sensing
-        stamp, zero, tilt = said_of.stamp_error, said_of.zero_error, said_of.gravity_tilt
+        signals, sensing = self.signals, model.sensors.sensing
+        stamp, zero, tilt = signals.stamp_error, signals.zero_error, signals.gravity_tilt
         if stamp is not None and sensing.stamp_error is None:
             said.append(f'stamps are within {1e3 * stamp:g} ms of their samples')
             sensing = replace(sensing, stamp_error=stamp)

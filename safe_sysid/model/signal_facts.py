@@ -108,10 +108,9 @@ class CommandFacts(Settings):
     hold: NotNegative | None = None  # [s] for which a torque is held; none: a period of the loop
     delay: FromTo | None = None  # [s] least and largest, beside `delay_periods`
     delay_periods: FromTo | None = None  # the same in periods of the loop
-    jitter: NotNegative | None = (
-        None  # [s] either way, of a delay that is a constant but for this,
-    )
-    # which need not be known; none: each delay is anywhere between least and largest
+    # [s] either way, of a delay that is a constant but for this, which need not be known; none:
+    # each delay is anywhere between least and largest
+    jitter: NotNegative | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -18,7 +18,8 @@ from safe_sysid.trajectory.extrema import acceleration_extrema
 
 ASSUMPTIONS = (
     'the parameters of the arm are within the bounds of the certificate',
-    'the bodies can exist, so that no motion has negative energy, and viscous friction brakes',
+    'the bodies can exist, so that no motion has negative energy',
+    'viscous friction is not negative',
     'V <= V_M since the arm last had no position error, and until the plan ends, as the robust '
     'controller promises for its gains and nominal parameters',
     'the position error at the start is in the ellipsoid of the problem, or the arm is at rest',

@@ -1,5 +1,7 @@
 """What is assumed of a simulated arm: only where its file says nothing, and said in words."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -91,6 +93,16 @@ def test_times_and_readings_are_assumed_where_nobody_states_them():
     again = assumed(signals=dict.fromkeys(SIGNALS, 0.01)).of(arm.model)
     assert again.model.actuation is drives and again.model.sensors is arm.model.sensors
     assert again.model.gravity_tilt == 1e-3 and again.sentences == ()
+
+
+def test_joints_of_which_nobody_states_a_bandwidth_are_named_and_others_stay():
+    model = RobotModel.named('kinova_gen3')
+    slow, silent = np.full(7, 0.004), {'joint_2': 0.004, 'joint_5': 0.004}
+    drives = replace(model.actuation, bandwidth=slow, silent=silent)
+    assert 'the drives of joint_2, joint_5 follow' in drives.sentences[0]
+    arm = assumed(signals={'bandwidth': 1e-4}).of(replace(model, actuation=drives)).model
+    np.testing.assert_array_equal(arm.actuation.bandwidth[[1, 4]], 1e-4)
+    np.testing.assert_array_equal(arm.actuation.bandwidth[[0, 2, 3, 5, 6]], 0.004)
 
 
 def test_nothing_is_assumed_where_nobody_asks_for_it():

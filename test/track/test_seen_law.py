@@ -49,14 +49,14 @@ def test_of_drives_that_follow_slowly_nothing_is_foreseen():
 
 
 @pytest.mark.parametrize('delay', [1e-3, 2.4e-3, 5e-3])
-@pytest.mark.parametrize('share', [0.0, 0.1, 0.2])
-@pytest.mark.parametrize('bias', [0.0, 0.2, 0.3])
+@pytest.mark.parametrize(
+    ('share', 'bias'), [(0.1, 0.0), (0.2, 0.0), (0.0, 0.3), (0.0, 0.45), (0.1, 0.2)]
+)
 def test_torques_under_way_do_what_is_foreseen_but_for_what_is_said(rng, delay, share, bias):
     """Each begins early or late by as much as it may, in turn; r changes by 1 a second at most."""
     errors = {'jitter': share * 1e-3, 'stamp': 0.1 * share * 1e-3, 'bias': bias * 1e-3}
     s = Sampling(np.zeros(1), 1e-3, delay, **errors)
-    if s.unforeseen == 0.0 or s.foreseen == 0.0:
-        return  # nothing is off, or nothing foreseen
+    assert s.foreseen > 0.0 < s.unforeseen
     largest = 0.0
     for _ in range(200):
         history, expected = history_for(1), np.zeros((2, 1))
