@@ -2,14 +2,15 @@
 
 Whoever names the mode looks in seconds of a clock on the wall. Were samples answered meanwhile,
 how many there are before the next mission would depend on the machine, and so would all that
-follows from them.
+follows from them. What is slow here is slow for whoever names it, unless that one is told to be
+stricter: between two such speeds time would go on until there is a mode.
 """
 
 from __future__ import annotations
 
 from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.track.standing import REST_SPEED
 
-SLOW = 0.01  # [rad/s] of every joint: at rest for a supervisor, unless it is told to be stricter
 PATIENCE = 12000  # looks, a minute's: then the sample is answered, whatever comes
 
 
@@ -22,7 +23,7 @@ class AwaitedMode:
 
     def keeps(self, measurement: JointMeasurement, *, is_done: bool) -> bool:
         """Whether a sample is not to be answered before there is another mode."""
-        is_slow = float(abs(measurement.velocity).max()) < SLOW
+        is_slow = float(abs(measurement.velocity).max()) < REST_SPEED
         if not is_done or not is_slow or self._looks >= PATIENCE:
             self._sample, self._looks = None, self._looks if is_done else 0
             return False

@@ -12,6 +12,8 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 
+REST_SPEED = 0.02  # [rad/s] below which a joint counts as at rest, where nothing else is set
+
 
 class _Range(NamedTuple):
     """Positions of an arm since a stamp."""

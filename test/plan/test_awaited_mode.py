@@ -3,7 +3,8 @@
 import numpy as np
 
 from safe_sysid.measure.joint_log import JointMeasurement
-from safe_sysid.plan.awaited_mode import PATIENCE, SLOW, AwaitedMode
+from safe_sysid.plan.awaited_mode import PATIENCE, AwaitedMode
+from safe_sysid.track.standing import REST_SPEED
 
 
 def sample(speed=0.0, stamp=5):
@@ -13,7 +14,7 @@ def sample(speed=0.0, stamp=5):
 def test_it_is_kept_where_the_mission_is_done_and_the_arm_stands():
     awaited, kept = AwaitedMode(), sample()
     assert not awaited.keeps(kept, is_done=False)
-    assert not awaited.keeps(sample(1.01 * SLOW), is_done=True)
+    assert not awaited.keeps(sample(1.01 * REST_SPEED), is_done=True)
     assert awaited.turn() is None
     assert awaited.keeps(kept, is_done=True)
     assert awaited.keeps(kept, is_done=True)  # told again

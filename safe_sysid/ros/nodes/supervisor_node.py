@@ -49,6 +49,7 @@ from safe_sysid.ros.watch.rest import Rest
 from safe_sysid.ros.watch.run_ending import PERIOD, RunEnding
 from safe_sysid.ros.watch.said_causes import SaidCauses
 from safe_sysid.track.obey_probe import Obedience
+from safe_sysid.track.standing import REST_SPEED
 from safe_sysid.track.supervisor import (
     OF_A_CHANGE,
     Cause,
@@ -75,7 +76,7 @@ class SupervisorNodeSettings(LoopSettings):
     MAY_CHANGE: ClassVar = ('task_follows',)
 
     stale: Positive = 0.5  # [s] without a sample, under torque; the guard is stricter
-    rest_speed: Positive = 0.02  # [rad/s] below which a joint counts as at rest
+    rest_speed: Positive = REST_SPEED  # [rad/s] below which a joint counts as at rest
     settling: Settling = 0.5  # [s] after new_payload of samples that count for no payload: they
     # may have been on their way, and what was grasped may still swing
     silence: Positive = 2.0  # [s] without word from a node after which that is said

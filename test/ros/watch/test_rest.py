@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.plan.awaited_mode import AwaitedMode
+from safe_sysid.ros.nodes.supervisor_node import SupervisorNodeSettings
 from safe_sysid.ros.watch.rest import SETTLED, STANDING, Rest
 
 SPEED = 0.02  # [rad/s]
@@ -56,3 +58,13 @@ def test_a_sample_that_makes_no_sense_begins_it_anew():
     assert rest.is_still(1.0)
     rest.forget()
     assert not rest.is_still(1.0)
+
+
+@pytest.mark.parametrize('share', [0.0, 0.5, 0.99, 1.01, 2.0])
+def test_lockstep_waits_for_the_next_mode_just_where_the_supervisor_sees_rest(share):
+    """Where it did not, how many samples there are until then would depend on the machine."""
+    speed = SupervisorNodeSettings.rest_speed
+    sample = JointMeasurement(0, np.zeros(2), np.array([0.0, share * speed]), np.zeros(2))
+    rest = Rest(speed)
+    rest.see(sample, 1.0)
+    assert AwaitedMode().keeps(sample, is_done=True) == rest.is_still(1.0 + 1.01 * SETTLED)
