@@ -26,7 +26,7 @@ import numpy as np
 
 from safe_sysid.config import Positive, Settings
 from safe_sysid.measure.joint_log import JointMeasurement
-from safe_sysid.track.standing import Standing
+from safe_sysid.track.standing import REST_SPEED, Standing
 
 AGAIN = 0.2  # [s] after which it is looked again for who holds the arm
 
@@ -35,8 +35,8 @@ AGAIN = 0.2  # [s] after which it is looked again for who holds the arm
 class HandOverSettings(Settings):
     """When an arm counts as standing."""
 
-    rest_speed: Positive = 0.02  # [rad/s] below which a joint counts as at rest, on average over
-    settled: Positive = 0.2  # [s], in which no joint may go further than that speed would take it
+    rest_speed: Positive = REST_SPEED  # [rad/s] below which a joint counts as at rest, on average
+    settled: Positive = 0.2  # [s] for which it has to; no joint may go further than that speed takes it
     limit: Positive = 2.0  # [s] for an answer, then whoever is to hold the arm is asked again
 
 

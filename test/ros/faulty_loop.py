@@ -171,10 +171,13 @@ class FaultyLoop(Observer):
         lately = self.measured[-REST:]
         return len(lately) == REST and all(np.abs(s.velocity).max() < 0.02 for s in lately)
 
+    def rests_at_the_end_of_its_plan(self):
+        """Whether it does now; a slow planner may find the next plan later."""
+        return self.is_plan_over() and self.is_at_rest()
+
     def expect_rest_at_the_end_of_its_plan(self):
         """No plan follows the one in force, and the arm ends up where that ends."""
-        is_there = lambda: self.is_plan_over() and self.is_at_rest()  # noqa: E731
-        self.wait(is_there, 'the arm rests at the end of its plan')
+        self.wait(self.rests_at_the_end_of_its_plan, 'the arm rests at the end of its plan')
         end = np.array(self.followed.points[-1].positions)
         assert np.abs(self.place - end).max() < 0.05
         self._expect_to_stay()

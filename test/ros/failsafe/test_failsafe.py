@@ -61,17 +61,15 @@ def what_the_arm_does(loop, cell):
         return DRIVER
     if cell.arm in (GOES_ON, ANY):
         before = plan_starts(loop)
-        # a slow planner may find the next plan once the arm rests, so that is looked at at once
-        rests = lambda: loop.is_plan_over() and (cell.arm == GOES_ON or loop.is_at_rest())  # noqa: E731
         loop.wait(
             lambda: (
                 len(plan_starts(loop) - before) >= PLANS
                 or loop.mode == 'fault'
-                or (cell.arm == ANY and rests())
+                or (cell.arm == ANY and loop.rests_at_the_end_of_its_plan())
             ),
             'plans follow each other, or not',
         )
-        if loop.mode != 'fault' and not rests():
+        if loop.mode != 'fault' and not loop.rests_at_the_end_of_its_plan():
             return GOES_ON
     if cell.arm == BESIDE:
         loop.wait(
