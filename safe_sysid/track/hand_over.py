@@ -36,7 +36,7 @@ class HandOverSettings(Settings):
     """When an arm counts as standing."""
 
     rest_speed: Positive = REST_SPEED  # [rad/s] below which a joint counts as at rest, on average
-    settled: Positive = 0.2  # [s] for which it has to; no joint may go further than that speed takes it
+    settled: Positive = 0.2  # [s] for which; no joint may go further than that speed takes it
     limit: Positive = 2.0  # [s] for an answer, then whoever is to hold the arm is asked again
 
 
