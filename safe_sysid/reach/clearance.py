@@ -1,4 +1,4 @@
-"""Clearance of the arm from obstacles and from itself, with gradient, in compiled loops over time.
+"""Clearance of the arm from obstacles and from itself, in compiled loops over time.
 
 Points of a capsule's segment are mixtures (1 - s) a + s b of its end points, and a mixture of two
 points that are known to within rho_a and rho_b is known to within (1 - s) rho_a + s rho_b. So
@@ -7,7 +7,7 @@ points that are known to within rho_a and rho_b is known to within (1 - s) rho_a
     capsules    distance(segments) - both radii - larger rho of each
 
 are lower bounds of the clearance, because a signed distance changes by at most the way a point
-moves.
+moves. How they change with x is in `clearance_slopes`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from safe_sysid.model.collision.sphere_cover import Shapes, sphere_cover
 from safe_sysid.reach.forward_occupancy import Occupancy
 from safe_sysid.sets.compiled import inline_jit, jit
 from safe_sysid.sets.interval import EPS
-from safe_sysid.sets.lanes import LANES, lane_columns, lane_pool
 from safe_sysid.sets.points import Point, between, minus, point_at, size
 from safe_sysid.sets.steps import Steps, over_steps
 
@@ -35,11 +34,10 @@ SHARED_FROM = 10_000
 
 
 class Points(NamedTuple):
-    """End points (T, 2 m) at one k: where they are, to within what, and how they move with x."""
+    """End points (T, 2 m) at one k: where they are, and to within what."""
 
     center: Array  # (T, 2 m, 3) [m]
     rho: Array  # (T, 2 m) [m]
-    slope: Array  # (T, 2 m, 3, d)
 
 
 class ClearanceRows(NamedTuple):
@@ -54,8 +52,7 @@ class ClearanceRows(NamedTuple):
 
 def whole_range(occupancy: Occupancy) -> Points:
     """Every end point for all k at once."""
-    center, rho = occupancy.whole_range
-    return Points(center, rho, np.zeros((*center.shape, 0)))
+    return Points(*occupancy.whole_range)
 
 
 def clearance_rows(points: Points, shapes: Shapes, obstacles: PackedObstacles) -> ClearanceRows:
@@ -85,7 +82,7 @@ def undecided_rows(
     """Return rows of obstacles (R, 3), and pairs that are not apart for all k anyway."""
     pairs = _every_pair(len(points.center), len(shapes.pairs))
     every = chosen_rows(len(points.center), shapes, near[:0], pairs)
-    values, _ = clearances(points, shapes, obstacles, every)
+    values = clearances(points, shapes, obstacles, every)
     return chosen_rows(len(points.center), shapes, near, every.capsule[~(values > 0.0)])
 
 
@@ -120,16 +117,13 @@ def clearances(
     shapes: Shapes,
     obstacles: PackedObstacles,
     rows: ClearanceRows,
-    out: tuple[Array, Array] | None = None,
-) -> tuple[Array, Array]:
-    """Clearance from obstacles, then of capsules from each other, and derivatives in x.
-
-    They are in `out` if given.
-    """
+    out: Array | None = None,
+) -> Array:
+    """Clearance from obstacles, then of capsules from each other, in `out` if given."""
     count = len(rows.obstacle) + len(rows.capsule)
     if out is None:
-        out = np.empty(count), np.empty((count, points.slope.shape[3]))
-    arguments, steps = (points, shapes, obstacles, rows, *out), len(points.center)
+        out = np.empty(count)
+    arguments, steps = (points, shapes, obstacles, rows, out), len(points.center)
     if count >= SHARED_FROM:
         over_steps(_clearances, steps, *arguments)
     else:
@@ -137,44 +131,30 @@ def clearances(
     return out
 
 
-def points_at(
-    occupancy: Occupancy, rho: Array, rows: ClearanceRows, polynomials: tuple[Array, Array]
-) -> Points:
+def points_at(occupancy: Occupancy, rho: Array, rows: ClearanceRows, monomials: Array) -> Points:
     """End points that the rows need at one x; the others are left empty.
 
-    `rho` (T, 2 m) are balls about the end points; `polynomials` are the values (M,) and gradients
-    (M, d) of the monomials at x.
+    `rho` (T, 2 m) are balls about the end points; `monomials` (M,) have their values at x.
     """
-    values, gradients = polynomials
-    columns = lane_columns(np.column_stack([values, gradients]))
     center = np.empty((*rho.shape, 3))
-    slope = np.empty((*rho.shape, 3, gradients.shape[1]))
-    _evaluate(occupancy.rows, rows.used, columns, center, slope)
-    return Points(center, rho, slope)
+    _evaluate(occupancy.rows, rows.used, monomials, center)
+    return Points(center, rho)
 
 
 @jit
-def _evaluate(rows: Array, used: AnyArray, columns: Array, center: Array, slope: Array) -> None:
-    """Coefficients times columns, of which LANES are side by side; three sums keep adders busy."""
-    blocks, M = columns.shape[:2]
-    products = np.empty((3, blocks, LANES))
-    column, product = lane_pool(columns), lane_pool(products)
+def _evaluate(rows: Array, used: AnyArray, monomials: Array, center: Array) -> None:
+    """Coefficients times monomials; three sums keep the adders busy."""
     for t in range(len(rows)):
         for j in range(rows.shape[1]):
             if used[t, j]:
-                for b in range(blocks):
-                    x = rows[t, j, 0, 0] * column[b, 0]
-                    y = rows[t, j, 1, 0] * column[b, 0]
-                    z = rows[t, j, 2, 0] * column[b, 0]
-                    for m in range(1, M):
-                        x += rows[t, j, 0, m] * column[b, m]
-                        y += rows[t, j, 1, m] * column[b, m]
-                        z += rows[t, j, 2, m] * column[b, m]
-                    product[0, b], product[1, b], product[2, b] = x, y, z
-                for i in range(3):
-                    center[t, j, i] = products[i, 0, 0]
-                    for v in range(slope.shape[3]):
-                        slope[t, j, i, v] = products[i, (v + 1) // LANES, (v + 1) % LANES]
+                x = rows[t, j, 0, 0] * monomials[0]
+                y = rows[t, j, 1, 0] * monomials[0]
+                z = rows[t, j, 2, 0] * monomials[0]
+                for m in range(1, len(monomials)):
+                    x += rows[t, j, 0, m] * monomials[m]
+                    y += rows[t, j, 1, m] * monomials[m]
+                    z += rows[t, j, 2, m] * monomials[m]
+                center[t, j, 0], center[t, j, 1], center[t, j, 2] = x, y, z
 
 
 @inline_jit
@@ -226,16 +206,6 @@ def _larger(a: float, b: float) -> float:
     return a if a > b or np.isnan(a) else b
 
 
-@inline_jit
-def _slope(slopes: Array, t: int, a: int, s: float, direction: Point, v: int) -> float:
-    """How a mixture of a capsule's end points moves in a direction, with variable v."""
-    r, b = 1.0 - s, a + slopes.shape[1] // 2
-    x = r * slopes[t, a, 0, v] + s * slopes[t, b, 0, v]
-    y = r * slopes[t, a, 1, v] + s * slopes[t, b, 1, v]
-    z = r * slopes[t, a, 2, v] + s * slopes[t, b, 2, v]
-    return direction[0] * x + direction[1] * y + direction[2] * z  # type: ignore[no-any-return]
-
-
 @jit
 def _clearances(
     steps: Steps,
@@ -244,21 +214,11 @@ def _clearances(
     obstacles: PackedObstacles,
     rows: ClearanceRows,
     values: Array,
-    jacobian: Array,
 ) -> None:
     """All rows of some time steps."""
     for r in range(rows.obstacle_start[steps[0]], rows.obstacle_start[steps[1]]):
-        t, sphere, o = rows.obstacle[r, 0], rows.obstacle[r, 1], rows.obstacle[r, 2]
-        values[r], gradient = obstacle_clearance(points, shapes, obstacles, (t, sphere, o))
-        c, s = shapes.sphere_capsule[sphere], shapes.sphere_weight[sphere]
-        for v in range(jacobian.shape[1]):
-            jacobian[r, v] = _slope(points.slope, t, c, s, gradient, v)
+        row = rows.obstacle[r, 0], rows.obstacle[r, 1], rows.obstacle[r, 2]
+        values[r], _ = obstacle_clearance(points, shapes, obstacles, row)
     for r in range(rows.capsule_start[steps[0]], rows.capsule_start[steps[1]]):
-        t, pair = rows.capsule[r, 0], rows.capsule[r, 1]
-        first, second = shapes.pairs[pair, 0], shapes.pairs[pair, 1]
-        row = len(rows.obstacle) + r
-        values[row], normal, s, u = capsule_clearance(points, shapes, (t, pair))
-        for v in range(jacobian.shape[1]):
-            near = _slope(points.slope, t, first, s, normal, v)
-            far = _slope(points.slope, t, second, u, normal, v)
-            jacobian[row, v] = far - near
+        pair = rows.capsule[r, 0], rows.capsule[r, 1]
+        values[len(rows.obstacle) + r], _, _, _ = capsule_clearance(points, shapes, pair)

@@ -41,9 +41,7 @@ def undecided_one_way(
 ) -> ClearanceRows:
     """Return those of the rows that some k may make negative, as far as this can tell."""
     rho = occupancy.rho
-    points = Points(
-        np.ascontiguousarray(occupancy.rows[..., 0]), rho, np.zeros((*rho.shape, 3, 0))
-    )
+    points = Points(np.ascontiguousarray(occupancy.rows[..., 0]), rho)
     even = np.all(occupancy.monomials.exponents % 2 == 0, axis=1)
     near = np.empty(len(rows.obstacle), dtype=bool)
     crossing = np.empty(len(rows.capsule), dtype=bool)

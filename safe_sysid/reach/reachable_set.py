@@ -24,12 +24,15 @@ from safe_sysid.reach import margin
 from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.clearance import (
     ClearanceRows,
+    Points,
+    chosen_rows,
     clearance_rows,
     clearances,
     points_at,
     self_clearance_rows,
     whole_range,
 )
+from safe_sysid.reach.clearance_slopes import clearance_slopes, moved_points
 from safe_sysid.reach.error_balls import ErrorSet
 from safe_sysid.reach.error_terms import with_errors
 from safe_sysid.reach.forward_occupancy import Occupancy, forward_occupancy, without_error
@@ -45,6 +48,7 @@ from safe_sysid.reach.state_differences import turned
 from safe_sysid.reach.torque_limits import (
     every_row,
     torque_margins,
+    torque_slopes,
     undecided_torque_rows,
 )
 from safe_sysid.reach.torque_reach import TorqueReach, torque_reach
@@ -60,8 +64,14 @@ class ConstraintValues:
     """Margins at one x, satisfied when at least 0, and how they change with x."""
 
     values: Array  # (R,)
-    jacobian: Array  # (R, n)
+    variables: int  # n; none of a single plan
+    slopes: Callable[[IntArray], Array]  # derivatives (., n) of some rows, in ascending order
     margin: Callable[[int], Margin]  # what a row is about
+
+    @property
+    def jacobian(self) -> Array:
+        """Derivatives of all rows, (R, n)."""
+        return self.slopes(np.arange(len(self.values)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,22 +149,48 @@ class ReachableSet:
         k = self.k(x)
         x = np.asarray(x, dtype=np.float64)[: self.joints.monomials.variables]
         model, horizon = self.problem.model, self.problem.horizon
-        polynomials = (self.joints.monomials.values(x), self.joints.monomials.gradients(x))
-        points = points_at(self.occupancy, self._rho, self.clearance_rows, polynomials)
-        count = max(rows.stop for rows in self.kinds.values())
-        values, jacobian = np.empty(count), np.zeros((count, len(x)))
-        rows = self.kinds[margin.TORQUE]
-        reach = self.torque.rows, self.torque.radius
-        out = values[rows], jacobian[rows]
-        torque_margins(self.torque_rows, reach, model.limits.torque, polynomials, out)
+        monomials = self.joints.monomials.values(x)
+        points = points_at(self.occupancy, self._rho, self.clearance_rows, monomials)
+        values = np.empty(max(rows.stop for rows in self.kinds.values()))
+        reach, rows = (self.torque.rows, self.torque.radius), self.kinds[margin.TORQUE]
+        torque_margins(self.torque_rows, reach, model.limits.torque, monomials, values[rows])
         rows = slice(rows.stop, self.kinds[margin.CAPSULES].stop)
-        out, obstacles = (values[rows], jacobian[rows]), self.problem.packed_obstacles
-        clearances(points, self.shapes, obstacles, self.clearance_rows, out)
+        obstacles = self.problem.packed_obstacles
+        clearances(points, self.shapes, obstacles, self.clearance_rows, values[rows])
         limits = limit_margins(horizon.curve, k, model, from_zeros(self.problem, self.error))
         for kind, reached in zip(margin.LIMITED, limits, strict=True):
-            rows = self.kinds[kind]
-            _limits_into(reached, horizon.k_range, values[rows], jacobian[rows])
-        return ConstraintValues(values, jacobian, lambda i: self._margin(values, limits, i))
+            values[self.kinds[kind]] = reached.margin[np.isfinite(reached.limit)]
+        return ConstraintValues(
+            values,
+            len(x),
+            lambda rows: self._slopes(x, points, limits, rows),
+            lambda i: self._margin(values, limits, i),
+        )
+
+    def _slopes(
+        self, x: Array, points: Points, limits: tuple[LimitMargins, ...], rows: IntArray
+    ) -> Array:
+        """Return derivatives in x of margins whose rows are in ascending order."""
+        kinds = list(self.kinds.values())
+        parts = np.split(rows, np.searchsorted(rows, [part.stop for part in kinds[:-1]]))
+        torque, obstacle, capsule, *limited = (
+            part - kind.start for part, kind in zip(parts, kinds, strict=True)
+        )
+        gradients, every = self.joints.monomials.gradients(x), self.clearance_rows
+        near = chosen_rows(
+            len(every.used), self.shapes, every.obstacle[obstacle], every.capsule[capsule]
+        )
+        moved = moved_points(self.occupancy, near, gradients)
+        packed, k_range = self.problem.packed_obstacles, self.problem.horizon.k_range
+        slopes = [
+            torque_slopes(self.torque_rows[torque], self.torque.rows, gradients),
+            clearance_slopes(points, moved, self.shapes, packed, near),
+            *(
+                _limit_slopes(reached, k_range[: len(x)], part)
+                for reached, part in zip(limits, limited, strict=True)
+            ),
+        ]
+        return np.concatenate(slopes)
 
     def certify(self, x: npt.ArrayLike) -> PlanCertificate:
         """Return what is proven of the plan at x, from sets of this plan alone."""
@@ -328,13 +364,14 @@ def _certificate(plan: ReachableSet) -> PlanCertificate:
     return PlanCertificate(problem, plan.error, margins, law=plan.law, progress=progress)
 
 
-def _limits_into(reached: LimitMargins, k_range: Array, values: Array, jacobian: Array) -> None:
-    """Set finite margins, and what is not zero of their derivatives in x."""
-    finite = np.flatnonzero(np.isfinite(reached.limit))
-    values[:] = reached.margin[finite]
-    if jacobian.shape[1]:
-        joint = finite % len(k_range)
-        jacobian[np.arange(len(finite)), joint] = reached.slope[finite] * k_range[joint]
+def _limit_slopes(reached: LimitMargins, k_range: Array, which: IntArray) -> Array:
+    """Return derivatives in x of some of the margins that are finite."""
+    entries = np.flatnonzero(np.isfinite(reached.limit))[which]
+    slopes = np.zeros((len(which), len(k_range)))
+    if len(k_range):
+        joint = entries % len(k_range)
+        slopes[np.arange(len(which)), joint] = reached.slope[entries] * k_range[joint]
+    return slopes
 
 
 def _unit(model: RobotModel, joint: int, kind: str) -> str:

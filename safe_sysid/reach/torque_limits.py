@@ -1,4 +1,4 @@
-"""Margins of the reachable torque to the torque limits, with derivatives, compiled."""
+"""Margins of the reachable torque to the torque limits, and their derivatives, compiled."""
 
 from __future__ import annotations
 
@@ -40,50 +40,54 @@ def torque_margins(
     rows: IntArray,
     reach: tuple[Array, Array],
     limit: Array,
-    monomials: tuple[Array, Array],
-    out: tuple[Array, Array] | None = None,
-) -> tuple[Array, Array]:
-    """Limit minus torque on the side of each row, and its derivative in x, in `out` if given.
+    monomials: Array,
+    out: Array | None = None,
+) -> Array:
+    """Limit minus torque on the side of each row, in `out` if given.
 
     `reach` holds polynomials with remainder (T, n, M + 1) and what comes on top (T, n);
-    `monomials` their values (M,) and gradients (M, d) at x.
+    `monomials` (M,) their values at x.
     """
     if out is None:
-        out = np.empty(len(rows)), np.empty((len(rows), monomials[1].shape[1]))
-    values, jacobian = out
-    gradients = lane_columns(monomials[1])
-    _torque_margins(rows, reach[0], reach[1], limit, monomials[0], gradients, values, jacobian)
-    return values, jacobian
+        out = np.empty(len(rows))
+    _torque_margins(rows, reach[0], reach[1], limit, monomials, out)
+    return out
+
+
+def torque_slopes(rows: IntArray, models: Array, gradients: Array) -> Array:
+    """Return the derivatives of margins in x, (R, d), with those of the monomials, (M, d)."""
+    out = np.empty((len(rows), gradients.shape[1]))
+    _torque_slopes(rows, models, lane_columns(gradients), out)
+    return out
 
 
 @jit
 def _torque_margins(
-    rows: IntArray,
-    models: Array,
-    radius: Array,
-    limit: Array,
-    monomials: Array,
-    gradients: Array,
-    values: Array,
-    jacobian: Array,
+    rows: IntArray, models: Array, radius: Array, limit: Array, monomials: Array, out: Array
 ) -> None:
+    for i in range(len(rows)):
+        t, j, side = rows[i, 0], rows[i, 1], rows[i, 2]
+        out[i] = _margin(models[t, j], radius[t, j], limit[j], side, monomials)
+
+
+@jit
+def _torque_slopes(rows: IntArray, models: Array, gradients: Array, out: Array) -> None:
     """Gradients are `lane_columns`; sums of even and odd terms keep the adders busy."""
-    blocks, d = len(gradients), jacobian.shape[1]
+    blocks, M, d = len(gradients), gradients.shape[1], out.shape[1]
     slopes = np.empty((1, blocks, LANES))
     column, slope = lane_pool(gradients), lane_pool(slopes)
     for i in range(len(rows)):
         t, j, side = rows[i, 0], rows[i, 1], rows[i, 2]
-        values[i] = _margin(models[t, j], radius[t, j], limit[j], side, monomials)
         for b in range(blocks):
             even, odd = models[t, j, 0] * column[b, 0], 0.0
-            for m in range(1, len(monomials) - 1, 2):
+            for m in range(1, M - 1, 2):
                 odd += models[t, j, m] * column[b, m]
                 even += models[t, j, m + 1] * column[b, m + 1]
-            if len(monomials) % 2 == 0:
-                odd += models[t, j, len(monomials) - 1] * column[b, len(monomials) - 1]
+            if M % 2 == 0:
+                odd += models[t, j, M - 1] * column[b, M - 1]
             slope[0, b] = even + odd
         for v in range(d):
-            jacobian[i, v] = -side * slopes[0, v // LANES, v % LANES]
+            out[i, v] = -side * slopes[0, v // LANES, v % LANES]
 
 
 @jit

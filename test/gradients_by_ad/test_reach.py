@@ -14,10 +14,11 @@ from safe_sysid.model.collision.sphere_cover import sphere_cover
 from safe_sysid.model.reference_limits import ReferenceLimits
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.clearance import Points, clearance_rows, clearances, points_at
+from safe_sysid.reach.clearance_slopes import clearance_slopes, moved_points
 from safe_sysid.reach.forward_occupancy import Occupancy, enclosing_boxes
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.limits import limit_margins
-from safe_sysid.reach.torque_limits import every_row, torque_margins
+from safe_sysid.reach.torque_limits import every_row, torque_margins, torque_slopes
 from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.sets.monomials import monomials
 
@@ -50,7 +51,9 @@ def test_margins_to_the_torque_limits(rng):
     spread = reach[0][..., -1] + reach[1]
     expected = [limit[j] - side * torque[int(j), int(t)] - spread[t, j] for t, j, side in rows]
     x = rng.uniform(-1.0, 1.0, 3)
-    check(cs.vertcat(*expected), x, *torque_margins(rows, reach, limit, at(x)))
+    values, gradients = at(x)
+    slopes = torque_slopes(rows, reach[0], gradients)
+    check(cs.vertcat(*expected), x, torque_margins(rows, reach, limit, values), slopes)
 
 
 def test_clearances_of_reachable_capsules(rng):
@@ -60,11 +63,15 @@ def test_clearances_of_reachable_capsules(rng):
     none = np.zeros((1, count))
     occupancy = Occupancy(TABLE, rows, enclosing_boxes(rows, TABLE), none)
     places, x = np.zeros((1, count, 3)), rng.uniform(-1.0, 1.0, 3)
-    chosen = clearance_rows(Points(places, none, places[..., :0]), shapes, obstacles.packed)
-    found = clearances(points_at(occupancy, none, chosen, at(x)), shapes, obstacles.packed, chosen)
+    chosen = clearance_rows(Points(places, none), shapes, obstacles.packed)
+    values, gradients = at(x)
+    points = points_at(occupancy, none, chosen, values)
+    moved = moved_points(occupancy, chosen, gradients)
+    found = clearances(points, shapes, obstacles.packed, chosen)
+    slopes = clearance_slopes(points, moved, shapes, obstacles.packed, chosen)
     ends = cs.reshape(polynomials(rows[..., :-1]), 3, count)
     expected = []
-    for (_, sphere, o), value in zip(chosen.obstacle, found[0], strict=False):
+    for (_, sphere, o), value in zip(chosen.obstacle, found, strict=False):
         a, s = int(shapes.sphere_capsule[sphere]), shapes.sphere_weight[sphere]
         point = (1.0 - s) * ends[:, a] + s * ends[:, a + count // 2]
         radius = shapes.sphere_radius[sphere]
@@ -74,7 +81,7 @@ def test_clearances_of_reachable_capsules(rng):
         expected.append(of_segments(*four) - shapes.capsule_radius[shapes.pairs[pair]].sum())
     assert len(chosen.obstacle) > 50
     assert len(chosen.capsule) > 5
-    check(cs.vertcat(*expected), x, *found)
+    check(cs.vertcat(*expected), x, found, slopes)
 
 
 @pytest.mark.parametrize('order', range(4))

@@ -26,6 +26,7 @@ from safe_sysid.reach.clearance import (
     points_at,
     whole_range,
 )
+from safe_sysid.reach.clearance_slopes import clearance_slopes, moved_points
 from safe_sysid.reach.error_balls import ErrorSet
 from safe_sysid.reach.forward_occupancy import (
     Occupancy,
@@ -67,9 +68,11 @@ class Case:
         """Clearances and derivatives of the given rows, or of all."""
         rows = self.rows if rows is None else rows
         monomials = self.occupancy.monomials
-        polynomials = monomials.values(x), monomials.gradients(x)
-        points = points_at(self.occupancy, self.occupancy.rho, rows, polynomials)
-        return clearances(points, self.shapes, self.obstacles.packed, rows)
+        points = points_at(self.occupancy, self.occupancy.rho, rows, monomials.values(x))
+        moved = moved_points(self.occupancy, rows, monomials.gradients(x))
+        packed = self.obstacles.packed
+        values = clearances(points, self.shapes, packed, rows)
+        return values, clearance_slopes(points, moved, self.shapes, packed, rows)
 
 
 def kinova_case(rng, intervals=32):
@@ -194,7 +197,7 @@ def test_rows_are_those_that_are_not_positive_for_the_whole_range(rng):
     for count in (1, 12, 40):
         case = Case(rng, model, KINOVA_RANGE, random_obstacles(rng, count, 0.9), intervals=21)
         kept, obstacles = undecided(case), len(case.rows.obstacle)
-        values, _ = clearances(case.points, case.shapes, case.obstacles.packed, case.rows)
+        values = clearances(case.points, case.shapes, case.obstacles.packed, case.rows)
         undecided_ones = ~(values[:obstacles] > 0.0)
         needed = case.rows.obstacle[undecided_ones & may_meet(case)]
         allowed = {tuple(row) for row in case.rows.obstacle[undecided_ones].tolist()}
@@ -214,7 +217,7 @@ def test_the_nearest_of_many_boxes_is_that_of_all_rows(rng):
         if isinstance(shape, Box)
     }
     case = Case(rng, kinova_with_dumbbell(), KINOVA_RANGE, Obstacles.of(boxes), intervals=21)
-    values, _ = clearances(case.points, case.shapes, case.obstacles.packed, case.rows)
+    values = clearances(case.points, case.shapes, case.obstacles.packed, case.rows)
     arm, steps = EnclosedArm.of(case.points, case.shapes), case.rows.obstacle[:, 0]
     for first in range(21):
         found = arm.nearest(case.obstacles, case.horizon.time, first)
@@ -345,9 +348,10 @@ def test_clearance_of_two_known_points():
     shapes = Shapes(np.array([0.1]), no_pairs, np.zeros(1, int), np.array([0.5]), np.array([0.1]))
     slope = np.zeros((1, 2, 3, 1))
     slope[..., 0, 0] = 2.0
-    points = Points(np.zeros((1, 2, 3)), np.array([[0.05, 0.05]]), slope)
+    points = Points(np.zeros((1, 2, 3)), np.array([[0.05, 0.05]]))
     rows = clearance_rows(points, shapes, cube.packed)
-    values, jacobian = clearances(points, shapes, cube.packed, rows)
+    values = clearances(points, shapes, cube.packed, rows)
+    jacobian = clearance_slopes(points, slope, shapes, cube.packed, rows)
     assert values == pytest.approx([0.5 - 0.1 - 0.05])
     assert jacobian == pytest.approx(np.array([[-2.0]]))
 
@@ -358,11 +362,11 @@ def test_capsules_of_which_an_end_is_known_to_nobody_are_not_apart(end):
     shapes = Shapes(np.full(2, 0.1), np.array([[0, 1]]), *np.zeros((3, 0)))
     shapes = shapes._replace(sphere_capsule=np.zeros(0, int))
     rho = np.zeros((1, 4))
-    points = Points(centers, rho, np.zeros((1, 4, 3, 1)))
+    points = Points(centers, rho)
     rows = clearance_rows(points, shapes, NO_OBSTACLES.packed)
-    assert clearances(points, shapes, NO_OBSTACLES.packed, rows)[0] == pytest.approx([4.8])
+    assert clearances(points, shapes, NO_OBSTACLES.packed, rows) == pytest.approx([4.8])
     rho[0, end] = np.nan
-    assert np.isnan(clearances(points, shapes, NO_OBSTACLES.packed, rows)[0]).all()
+    assert np.isnan(clearances(points, shapes, NO_OBSTACLES.packed, rows)).all()
 
 
 def test_a_row_that_sliding_along_a_tilted_wall_may_touch_is_left_in():
@@ -386,12 +390,11 @@ def test_a_row_that_sliding_along_a_tilted_wall_may_touch_is_left_in():
             np.full(1, 0.5),
             np.full(1, 0.1),
         )
-        points = Points(rows[..., 0].copy(), occupancy.rho, np.zeros((1, 2, 3, 0)))
+        points = Points(rows[..., 0].copy(), occupancy.rho)
         every = clearance_rows(points, shapes, wall.packed)
         kept = undecided_one_way(occupancy, shapes, wall.packed, every)
         for x in (-1.0, 1.0):
-            at = np.array([x])
-            polynomials = table.values(at), table.gradients(at)
-            there = points_at(occupancy, occupancy.rho, every, polynomials)
-            value = clearances(there, shapes, wall.packed, every)[0][0]
+            at = table.values(np.array([x]))
+            there = points_at(occupancy, occupancy.rho, every, at)
+            value = clearances(there, shapes, wall.packed, every)[0]
             assert len(kept.obstacle) or value > 0.0

@@ -146,7 +146,7 @@ def test_what_is_left_out_of_a_search_is_decided_for_all_plans(problem):
     sets = ReachableSet.of(several)
     points, packed = whole_range(sets.occupancy), several.packed_obstacles
     every = clearance_rows(points, sets.shapes, packed)
-    values, _ = clearances(points, sets.shapes, packed, every)
+    values = clearances(points, sets.shapes, packed, every)
     expected = every.obstacle[~(values[: len(every.obstacle)] > 0.0)]
     assert 0 < len(set(expected[:, 2].tolist())) < len(boxes)
     kept = {tuple(row) for row in sets.clearance_rows.obstacle.tolist()}

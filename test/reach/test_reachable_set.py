@@ -143,6 +143,23 @@ def test_derivatives_are_those_of_finite_differences(rng):
             assert np.all(wrong[sets.kinds[kind]] < limit), kind
 
 
+def test_derivatives_of_some_rows_are_those_of_all(rng):
+    model = replace(
+        kinova_with_dumbbell(), reference=ReferenceLimits(np.full(7, 20.0), np.ones(7))
+    )
+    horizon = Horizon(from_rest(1.0), np.zeros(7), 4.0 * KINOVA_RANGE, intervals=32)
+    obstacles = random_obstacles(rng, 12)
+    sets = ReachableSet.build(model, estimate(model, 0.3), horizon, gains(7), obstacles)
+    found = sets.evaluate(rng.uniform(-0.9, 0.9, 7))
+    for count in (0, 1, 7, 100, len(found.values)):
+        rows = np.sort(rng.choice(len(found.values), count, replace=False))
+        assert np.array_equal(found.slopes(rows), found.jacobian[rows])
+    for kind, rows in sets.kinds.items():
+        some = np.arange(rows.start, rows.stop)
+        assert len(some), kind
+        assert np.array_equal(found.slopes(some), found.jacobian[rows]), kind
+
+
 def test_a_small_motion_in_free_space_is_certified(rng):
     sets = kinova_set()
     for x in rng.uniform(-1, 1, (5, 7)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from threading import Event
@@ -11,7 +12,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import Array, IntArray
 from safe_sysid.config import Count, NotNegative, Positive, Settings
 from safe_sysid.errors import BoundError, SafeSysidError
 from safe_sysid.ipopt_library import cyipopt
@@ -36,7 +37,7 @@ class Evaluation:
     cost: float
     gradient: Array  # (n,)
     constraints: Array  # (m,)
-    jacobian: Array  # (m, n)
+    slopes: Callable[[IntArray], Array]  # derivatives (., n) of some, in ascending order
 
     @property
     def violation(self) -> float:
@@ -95,6 +96,7 @@ class NlpResult:
 
 
 DEFAULTS = IpoptSettings()
+_NOT_FINITE = 'cost, constraints or their derivatives are not finite at x = {}'
 _LARGE = 1e100  # Ipopt's own arithmetic overflows with numbers beyond
 _OUTCOMES = {  # of the return codes of Ipopt; any other means trouble
     0: SolverOutcome.SOLVED,
@@ -143,7 +145,11 @@ def _search_rows(search: _Search, x0: Array, settings: IpoptSettings) -> SolverO
     first = search.try_evaluating(x0)
     if first is None:
         return search.stopped or SolverOutcome.FAILED
-    search.rows = nearest_rows(first.constraints, first.jacobian, settings.rows)
+    slopes = first.slopes(np.arange(len(first.constraints)))
+    if not _is_finite(slopes):
+        search.trouble = _NOT_FINITE.format(x0)
+        return SolverOutcome.FAILED
+    search.look_at(nearest_rows(first.constraints, slopes, settings.rows))
     x = x0
     outcome = SolverOutcome.OUT_OF_TIME
     while search.stopped is None:
@@ -156,7 +162,7 @@ def _search_rows(search: _Search, x0: Array, settings: IpoptSettings) -> SolverO
         rows = with_broken_rows(search.rows, last.constraints, settings.rows)
         if len(rows) == len(search.rows):
             return outcome
-        search.rows = rows
+        search.look_at(rows)
     return search.stopped or outcome
 
 
@@ -210,6 +216,13 @@ class _Search:
         self._inside = inside
         self._at = np.zeros(0)
         self._value: Evaluation | None = None
+        self._slopes = np.zeros((0, 0))
+
+    def look_at(self, rows: IntArray) -> None:
+        """Tell Ipopt about these constraints, in ascending order, from now on."""
+        self.rows = rows
+        if self._value is not None:
+            self._slopes = self._value.slopes(rows)
 
     def try_evaluating(self, x: Array) -> Evaluation | None:
         """Return the problem at x, or None when there is no time left or it can't be evaluated."""
@@ -244,7 +257,8 @@ class _Search:
 
     def jacobian(self, x: Array) -> Array:
         """Of the constraints, row by row."""
-        return self._evaluate(x).jacobian[self.rows].ravel()
+        self._evaluate(x)
+        return self._slopes.ravel()
 
     def intermediate(self, _mode: int, iterations: int, *_numbers: float) -> bool:
         """Whether to go on."""
@@ -261,13 +275,14 @@ class _Search:
         self.evaluations += 1
         try:
             value = self.problem.evaluate(x)
+            slopes = value.slopes(self.rows)
         except (SafeSysidError, ArithmeticError, np.linalg.LinAlgError) as error:
             self.trouble = f'{type(error).__name__}: {error}'
             raise cyipopt.CyIpoptEvaluationError from error
-        if not _is_finite(value):
-            self.trouble = f'cost, constraints or their derivatives are not finite at x = {x}'
+        if not _is_finite(value.cost, value.gradient, value.constraints, slopes):
+            self.trouble = _NOT_FINITE.format(x)
             raise cyipopt.CyIpoptEvaluationError
-        self._at, self._value = x, value
+        self._at, self._value, self._slopes = x, value, slopes
         self._remember(x, value)
         return value
 
@@ -276,6 +291,5 @@ class _Search:
             self.best_x, self.best_cost, self.best_violation = x, value.cost, value.violation
 
 
-def _is_finite(value: Evaluation) -> bool:
-    parts = (value.cost, value.gradient, value.constraints, value.jacobian)
+def _is_finite(*parts: float | Array) -> bool:
     return all(bool(np.all(np.abs(part) < _LARGE)) for part in parts)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
 from safe_sysid.plan.cost.terms import Cost
 from safe_sysid.plan.search.ipopt import Evaluation
@@ -22,8 +23,12 @@ class Margins(Protocol):
         """Margins, (m,)."""
 
     @property
-    def jacobian(self) -> Array:
-        """Their derivatives, (m, n)."""
+    def variables(self) -> int:
+        """Number of variables n that they have derivatives in."""
+
+    @property
+    def slopes(self) -> Callable[[IntArray], Array]:
+        """Derivatives (., n) of some of them, in ascending order."""
 
 
 class Constraints(Protocol):
@@ -58,9 +63,9 @@ class TrajectoryProblem:
     def evaluate(self, x: npt.ArrayLike) -> Evaluation:
         """Cost and margins with their derivatives."""
         cost, margins = self.cost.evaluate(x), self.constraints.evaluate(x)
-        if margins.jacobian.shape != (len(margins.values), self.n):
+        if margins.variables != self.n:
             raise BoundError(
-                f'constraints have derivatives in {margins.jacobian.shape[1]} variables instead '
+                f'constraints have derivatives in {margins.variables} variables instead '
                 f'of {self.n}; sets of one single plan (k_range = 0) leave nothing to optimise'
             )
-        return Evaluation(cost.value, cost.gradient, margins.values, margins.jacobian)
+        return Evaluation(cost.value, cost.gradient, margins.values, margins.slopes)

@@ -16,6 +16,14 @@ class Margins:
     values: np.ndarray
     jacobian: np.ndarray
 
+    @property
+    def variables(self):
+        return self.jacobian.shape[1]
+
+    @property
+    def slopes(self):
+        return self.jacobian.__getitem__
+
 
 class Distance:
     """Half the squared distance to (3, 3)."""
