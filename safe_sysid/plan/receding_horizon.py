@@ -38,6 +38,7 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.aims import Aim, Approach, Steered
 from safe_sysid.plan.path.joint_path import Traverse
 from safe_sysid.plan.path.route import Follow
+from safe_sysid.plan.plan_before import beginning_after, covers, going_on
 from safe_sysid.plan.purpose import Ahead, Purpose
 from safe_sysid.plan.result import FAILED, PlanResult, SearchFinding, SearchOutcome
 from safe_sysid.plan.search.best_plan import Budget, SearchSettings, search, stand_still
@@ -267,7 +268,7 @@ class RecedingHorizonPlanner:
         if self._plan is None or now < self._plan.end_time or estimate is self._judged:
             return False
         self._judged = estimate
-        return not _covers(self._plan, estimate)
+        return not covers(self._plan, estimate)
 
     def _next(
         self, measurement: JointMeasurement, estimate: ParameterEstimate, now: float
@@ -275,7 +276,7 @@ class RecedingHorizonPlanner:
         """Switch to the successor, begin again from rest, or go on braking."""
         plan, successor, self._successor = self._plan, self._successor, None
         ended = plan is None or now >= plan.end_time
-        if plan is None or self._is_stale or (ended and not _covers(plan, estimate)):
+        if plan is None or self._is_stale or (ended and not covers(plan, estimate)):
             return self._begin(measurement, estimate, now)
         if successor is not None:
             refusal = self._refusal(successor, measurement, estimate, now)
@@ -313,7 +314,7 @@ class RecedingHorizonPlanner:
     ) -> tuple[SearchFinding, Plan | None]:
         """Return a plan that stands still at the end of the one that the arm rests on, or here."""
         before, self.is_at_end_of_other = self.rests_on, False
-        if before is None or now < before.plan.end_time or not _covers(before.plan, estimate):
+        if before is None or now < before.plan.end_time or not covers(before.plan, estimate):
             return self._standing(measurement, estimate, now)
         ways = [self._standing_on, self._standing]
         first, other = reversed(ways) if before.prefers_measured else ways
@@ -330,7 +331,7 @@ class RecedingHorizonPlanner:
         assert self.rests_on is not None
         before = self.rests_on.plan
         self.rests = self._problem.rests_at(before.end_position, self.rests)
-        finding, plan = self._still(before.end_position, estimate, now, before)
+        finding, plan = self._still(before.end_position, estimate, now, before, goes_on=True)
         if plan is None:
             return finding, None
         is_sure, told = self.rests_on.is_sure, (plan, now, measurement, estimate.bounds)
@@ -345,7 +346,8 @@ class RecedingHorizonPlanner:
     ) -> tuple[SearchFinding, Plan | None]:
         """Return a plan that stands still where the arm is, or why none is certified."""
         self.rests = self._problem.rests_at(measurement.position, self.rests)
-        finding, plan = self._still(measurement.position, estimate, now, None)
+        rested = None if self.rests_on is None else self.rests_on.plan
+        finding, plan = self._still(measurement.position, estimate, now, self._plan or rested)
         if plan is None:
             return finding, None
         refusal = self._arm.refusal_to_begin(plan, now, measurement, estimate.bounds)
@@ -354,13 +356,22 @@ class RecedingHorizonPlanner:
         return finding, plan
 
     def _still(
-        self, position: Array, estimate: ParameterEstimate, now: float, before: Plan | None
+        self,
+        position: Array,
+        estimate: ParameterEstimate,
+        now: float,
+        before: Plan | None,
+        *,
+        goes_on: bool = False,
     ) -> tuple[SearchFinding, Plan | None]:
         """Return a plan that stands still at a position, going on from one that ended there."""
         try:
             curve = replace(self._at_rest(position), duration=self._settings.stands)
             problem = self._problem_of(curve, estimate)
-            problem = problem if before is None else _going_on(problem, before, now)
+            if before is not None and goes_on:
+                problem = going_on(problem, before, now)
+            else:
+                problem = beginning_after(problem, before, now)
             problem = self._from(problem, now)
         except SafeSysidError as error:
             return SearchFinding(SearchOutcome.UNUSABLE, trouble=str(error)), None
@@ -378,7 +389,7 @@ class RecedingHorizonPlanner:
         """Why a certified successor may not take over any more."""
         if now > successor.start_time + self._settings.late:
             return SearchFinding(SearchOutcome.MISSED)  # the arm went on along the other plan
-        if not _covers(successor, estimate):
+        if not covers(successor, estimate):
             return SearchFinding(SearchOutcome.OUTDATED)
         astray = self._arm.refusal_to_go_on(successor, now, measurement, estimate.bounds)
         return SearchFinding(SearchOutcome.ASTRAY, trouble=astray) if astray else None
@@ -393,7 +404,7 @@ class RecedingHorizonPlanner:
         budget = self._budget(min(start - now - settings.reserve, settings.budget))
         try:
             problem = self._problem_of(plan.curve_from(start, settings.duration), estimate)
-            problem = self._from(_going_on(problem, plan, start), start)
+            problem = self._from(going_on(problem, plan, start), start)
             aim = self._mission.due(Ahead(problem, plan.end_position, settings.switch, budget))
         except SafeSysidError as error:
             return SearchFinding(SearchOutcome.UNUSABLE, trouble=str(error))
@@ -475,21 +486,3 @@ class RecedingHorizonPlanner:
             tuple(Piece(each.problem.horizon.curve, each.k) for each in certificate.then),
             certificate.laws,
         )
-
-
-def _going_on(problem: Problem, plan: Plan, t: float) -> Problem:
-    """Return the same with the error, the law and the leave that a plan leaves behind at t [s]."""
-    certificate = plan.certificate
-    if not isinstance(certificate, PlanCertificate):
-        return problem
-    return certificate.continued(problem, t - plan.start_time)
-
-
-def _covers(plan: Plan, estimate: ParameterEstimate) -> bool:
-    """Whether a plan was certified for all that is possible now."""
-    certified = plan.theta_bounds
-    return (
-        certified is not None
-        and certified.shape == estimate.bounds.shape
-        and certified.contains(estimate.bounds)
-    )

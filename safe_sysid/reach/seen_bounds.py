@@ -58,6 +58,7 @@ from safe_sysid.track.invariance import (
     Rates,
     Shell,
     StateError,
+    across,
     invariance,
     off_share,
 )
@@ -147,6 +148,7 @@ class _Plan:
         self.sampling, self.error, self.reach = problem.sampling, error, reach
         before, horizon = problem.before, problem.horizon
         self.before = before
+        self.goes_on = before is not None and problem.error_at_start is not None
         self.merged = MergedSteps.about(STEPS, horizon.intervals)
         speed, acceleration, self.jerk = _desired(horizon)
         most = self.jerk if before is None else np.maximum(self.jerk, before.pace.jerk)
@@ -247,7 +249,7 @@ class _Plan:
         s, K = self.sampling, self.gains.K_r
         drift = (push.omega + resisting.length) / shell.mu * ROUNDING
         robust, off = push.omega * push.nu, off_share(shell)
-        by_robust = robust / shell.mu * ROUNDING, robust * off * ROUNDING
+        by_robust = robust * across(shell) * ROUNDING, robust * off * ROUNDING
         length = Rates((drift + by_robust[0]) * ROUNDING, drift, *by_robust)
         own = whole = self._pace(push, inertia, resisting, length)
         before = None
@@ -321,6 +323,7 @@ class _Plan:
             *own,
             step.pace,
             step.first_pace,
+            self.goes_on,
         )
         each = found.box[self.merged.of], found.robust[self.merged.of]
         return SeenBounds(law, found, TorqueReach(torque.monomials, torque.rows, *each))

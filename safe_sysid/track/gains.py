@@ -3,11 +3,12 @@
 With e = q_d - q, r = de/dt + K_r e, qd_a = qd_d + K_r e, qdd_a = qdd_d + K_r de/dt the law is
 
     tau = W_s(q, qd, qd_a, qdd_a) theta_0 + v,   v = lambda M r,   M = H(q, theta_0) + diag(Ia_0),
-    lambda r' M r = max(0, |r|' w_M - alpha max(0, V_M - V_sup)) + alpha max(0, V_inf - V_M)
+    lambda r' M r = max(0, |r|' w_M - alpha max(0, V_M - V_sup)) + beta max(0, V_inf - V_M)
 
-(lambda = 0 at r = 0) where the Coulomb term of W_s theta_0 is Fc_0 tanh(qd_d / coulomb_speed), w_M
-bounds what theta may change in W_s theta, friction included, and V_inf <= V <= V_sup for V =
-1/2 r' (H + diag(Ia)) r. At V = V_M it gives r' v >= |r|' w_M, hence dV/dt <= 0.
+(lambda = 0 at r = 0, beta = alpha up to a limit) where the Coulomb term of W_s theta_0 is Fc_0
+tanh(qd_d / coulomb_speed), w_M bounds what theta may change in W_s theta, friction included, and
+V_inf <= V <= V_sup for V = 1/2 r' (H + diag(Ia)) r. At V = V_M it gives r' v >= |r|' w_M, hence
+dV/dt <= 0.
 
 A torque is held for a while and a velocity is measured, so the sign of qd may not be the one that
 was measured. Up to |qd| = sign_speed the law takes Coulomb friction to be anywhere in [-Fc, Fc];

@@ -28,8 +28,10 @@ sigma^2, and falls from there on (B is its second form up to y + sigma, where h 
 to there, h of that place / l beyond. a >= 0 while lambda s <= 1: lambda <= omega (l + sigma) / B
 is omega / (y - sigma) at most, at l = y - sigma, so sigma + omega s <= y is all that takes.
 
-V_inf <= V. Where V_inf > V_M an assumption was false; lambda then has alpha (V_inf - V_M) / B on
-top, alpha mu / 2 at most, which brings the arm back.
+V_inf <= V. Where V_inf > V_M an assumption was false; lambda then has beta (V_inf - V_M) / B on
+top, beta mu / 2 at most, beta = min(alpha, RECOVERY), which brings the arm back. Such a torque,
+held for a time T, changes V by - T lambda r' M r [1 - T lambda / (2 mu)] at most, as M (H +
+diag(Ia))^-1 M <= M / mu: it takes energy away for all T < 4 / beta.
 
 Size. u' M r_hat (|r_hat|' w_bar) / l^2 is a form of rank two in M^1/2 r_hat, so with u = e_j
 
@@ -41,17 +43,18 @@ as z^2 / B <= 1 + x, attained at z = y + sigma, and sigma z / B <= sigma / sqrt(
 
 Age. Until the torque of a sample acts, at most `waiting` later, r changes by no more than waiting
 (omega + coriolis + nu omega) / mu, coriolis >= |C r + Fv r| in the norm of M^-1; the last part is
-that of torques of samples before. Of these -M^-1 v is known: r_hat is what r will be with it, if
-all are as expected, and off nu omega is left of nu omega / mu, and what follows from torques that
-begin early or late: `unforeseen` nu omega / mu. From then on, for `held` at most, r changes by
--M^-1 v and held [(omega + coriolis) / mu + off nu omega]. Here off = max(1 - mu, kappa - 1) / mu,
-as |(M^-1 - (H + diag(Ia))^-1) v| is at most max(1 - mu, kappa - 1) / sqrt(mu) |v| in the norm of H
-+ diag(Ia), and that is at least sqrt(mu) times the norm of M, be it M of this sample or of that of
-v. All but what is known is part of sigma, and nu is made of sigma: any x that what follows from it
-does not exceed is a bound. Where drives average commands, held is 0, and waiting and unforeseen
-are the whole age: all of it is part of sigma. Let t be the first time at which V > V_M (1 + 1e-9),
-for which all of this is computed: before it the bounds hold, so sigma does, so dV/dt <= 0 on V >=
-V_M, and there is no such t.
+that of torques of samples before (sqrt(kappa / mu) nu omega with the M that one was made with,
+which is no more where kappa mu <= 1, and counts where it is). Of these -M^-1 v is known: r_hat is
+what r will be with it, if all are as expected, and off nu omega is left of nu omega / mu, and what
+follows from torques that begin early or late: `unforeseen` nu omega / mu. From then on, for `held`
+at most, r changes by -M^-1 v and held [(omega + coriolis) / mu + off nu omega]. Here off = max(1 -
+mu, kappa - 1) / mu, as |(M^-1 - (H + diag(Ia))^-1) v| is at most max(1 - mu, kappa - 1) / sqrt(mu)
+|v| in the norm of H + diag(Ia), and that is at least sqrt(mu) times the norm of M, be it M of this
+sample or of that of v. All but what is known is part of sigma, and nu is made of sigma: any x that
+what follows from it does not exceed is a bound. Where drives average commands, held is 0, and
+waiting and unforeseen are the whole age: all of it is part of sigma. Let t be the first time at
+which V > V_M (1 + 1e-9), for which all of this is computed: before it the bounds hold, so sigma
+does, so dV/dt <= 0 on V >= V_M, and there is no such t.
 
 Actuators. What acts may differ from v by `share` |v|: w_bar contains share_j |v_j|. The law has
 it exactly, as N is linear in lambda: h = z N / (B - o z^2), o = |r_hat|' share |M r_hat| / l^2.
@@ -73,6 +76,7 @@ from safe_sysid.sets.compiled import inline_jit, jit, part_jit
 from safe_sysid.sets.interval import EPS
 
 SLACK = 1e-9  # of what is iterated from below, so that it is a bound
+RECOVERY = 100.0  # [1/s] beta at most, for periods up to 40 ms
 ROUNDS = 60
 HALVINGS = 50
 LARGEST = 1e12  # torque that is still a bound [N m]
@@ -255,10 +259,15 @@ def _changes(
     """Bounds of what changes until a torque acts, and while it does."""
     own = (omega + error.coriolis) / shell.mu
     drift, off = max(own, error.before.drift), off_share(shell) * robust
-    before = error.unforeseen * max(robust / shell.mu, error.before.robust)
+    before = error.unforeseen * max(across(shell) * robust, error.before.robust)
     if error.unforeseen < error.waiting:
         before += error.waiting * max(off, error.before.off)
     return _Change(error.waiting * drift, before), _Change(error.held * drift, error.held * off)
+
+
+def across(shell: Shell) -> float:
+    """Bound of |M_1^-1 v|_M2 and |(H + diag(Ia))^-1 v|_M2 in units of |v|, M of the shell."""
+    return max(1.0 / shell.mu, float(np.sqrt(shell.kappa / shell.mu)) * (1.0 + 4.0 * EPS))
 
 
 def off_share(shell: Shell) -> float:
@@ -353,7 +362,7 @@ def damping(
     N = pull * z + law.sigma * law.omega
     N = max(0.0, N - law.alpha * max(0.0, law.V_M - energy[1]))
     wanted = z / length * N if length > 0.0 else N
-    over = law.alpha * max(0.0, energy[0] - law.V_M)
+    over = min(law.alpha, RECOVERY) * max(0.0, energy[0] - law.V_M)
     return float(_gain(wanted, z, share, law) + _gain(over, length, share, law))
 
 

@@ -13,7 +13,7 @@ from safe_sysid.track.error_observer import InWindow, ObserverBounds, Together
 from safe_sysid.track.invariance import LawBounds, Rates, Shell
 from safe_sysid.track.seen_law import Pace, Sampling, SeenLaw, Turning
 
-NUMBERS = 44  # that a law has whatever the arm
+NUMBERS = 45  # that a law has whatever the arm
 ROWS = 23  # numbers it has for each joint
 
 
@@ -29,6 +29,7 @@ def numbers_of(law: SeenLaw) -> Array:
         *law.observer.together[:-1],
         *law.observer.together.before,
         law.sign_speed,
+        float(law.goes_on),
         *(*own.length, *own.in_window, *own.turning),
         *(*first.length, *first.in_window, *first.turning),
     )
@@ -71,9 +72,10 @@ def law_of(numbers: Array, n: int) -> SeenLaw:
     together = Together(reading, unknown, fixed, far, within, before)
     each = rows[3], rows[4], rows[5], window_of, jitter_of, reach, rows[6]
     observer = ObserverBounds(*each, together)
-    (sign_speed,) = _next(alone, 1)
+    sign_speed, goes_on = _next(alone, 2)
     paces = (_pace(each, alone) for each in (own, first))
-    return SeenLaw(sampling, shell, bounds, observer, rows[7], rows[8], sign_speed, *paces)
+    own = rows[7], rows[8], sign_speed
+    return SeenLaw(sampling, shell, bounds, observer, *own, *paces, goes_on=goes_on != 0.0)
 
 
 def _next(numbers: Iterator[float], count: int) -> list[float]:

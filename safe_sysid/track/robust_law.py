@@ -12,7 +12,7 @@ dH/dt - 2 C is skew, V = 1/2 r' (H + diag(Ia)) r changes by dV/dt <= r' (w - v).
 The law. v = lambda M r, M = H(q, theta_0) + diag(Ia_0) the nominal mass matrix, so that a light
 wrist is not damped with the gain of a shoulder, with
 
-    lambda r' M r = max(0, |r|' w_M - alpha max(0, V_M - V_sup)) + alpha max(0, V_inf - V_M)
+    lambda r' M r = max(0, |r|' w_M - alpha max(0, V_M - V_sup)) + beta max(0, V_inf - V_M)
 
 for V_inf <= V <= V_sup, so that dV/dt <= |r|' w_M - lambda r' M r <= alpha max(0, V_M - V). Where
 V >= V_M this is dV/dt <= 0: an arm that starts with V <= V_M keeps it. (Friction jumps, V does
@@ -25,7 +25,8 @@ is 1.
 How large v is. |v_j| = lambda |(M r)_j| <= 1/2 (sqrt(M_jj) sqrt(w_M' |M^-1| w_M) + w_Mj), see
 `invariance`. Near r = 0 the energy term wins and v = 0: nothing is divided by zero. The second
 term, V_inf > V_M, is for an arm that broke its promise, which it can only where an assumption is
-false: then it damps r by alpha / 2 at most, more where V is larger, and leads the arm back.
+false: then it damps r by beta / 2 at most, more where V is larger, and leads the arm back. beta is
+alpha, but at most RECOVERY of `invariance`, so that torques that are held do not throw r about.
 
 w_M and V_sup are exact suprema over [theta], to the rounding of floats (about 1e-13 of the
 torque), since both are linear in theta. The friction f is in s [Fc] with s = sign(qd), or with

@@ -14,6 +14,7 @@ from safe_sysid.track.error_observer import InWindow, ObserverBounds
 from safe_sysid.track.invariance import LawBounds, Rates, Shell
 
 OLDER = 0.002  # share of a torque that comes from commands older than the lag
+LONGER = 1.01  # times as long, or as short, as it is said to be, a period may be
 HALF = math.log(2.0)  # time constants after which half of a command has come
 LEFT_OUT = (
     'with `sampling: ideal`, for period, delay and encoder steps, which certificates then leave '
@@ -25,6 +26,8 @@ LEFT_OUT = (
 @dataclass(frozen=True, eq=False)
 class Sampling:
     """How an arm is seen, and when torques act; samples and torques have the same period.
+
+    From sample to sample that may be LONGER times the one stated, or shorter.
 
     The torque of a sample begins to act at most `delay` after the instant at which the sample is
     true, at least `delay - 2 (jitter + bias)` after it, and goes on until that of the next one
@@ -89,9 +92,14 @@ class Sampling:
         return self.slow * math.log(1.0 / OLDER)
 
     @property
+    def longest(self) -> float:
+        """Time from a sample to the next one, at most [s]."""
+        return LONGER * self.period
+
+    @property
     def age(self) -> float:
         """S, largest age of the state behind a torque that acts, by its stamp [s]."""
-        return self.delay + self.lag + self.period + self.stamp
+        return self.delay + self.lag + self.longest + self.stamp
 
     @property
     def waiting(self) -> float:
@@ -113,7 +121,7 @@ class Sampling:
         if self.slow > 0.0:
             return self.waiting
         latest = max(self.waiting, self.delay + 2.0 * self.stamp - self.jitter)
-        changes = math.floor(latest / self.period * (1.0 + 1e-9)) + 1
+        changes = math.floor(latest / self.period * LONGER) + 1
         return min(self.waiting, 2.0 * changes * (self.jitter + self.stamp) + self.bias)
 
     @property
@@ -124,7 +132,7 @@ class Sampling:
     @property
     def held(self) -> float:
         """For which the torque of a sample acts, where no other one does, at most [s]."""
-        return 0.0 if self.slow > 0.0 else self.period + 2.0 * (self.jitter + self.stamp)
+        return 0.0 if self.slow > 0.0 else self.longest + 2.0 * (self.jitter + self.stamp)
 
     @property
     def middle(self) -> float:
@@ -134,7 +142,8 @@ class Sampling:
     @property
     def half(self) -> float:
         """From that middle to either end [s]."""
-        return self.jitter + self.bias + self.stamp + 0.5 * (self.lag + self.period)
+        late = self.longest - self.period
+        return self.jitter + self.bias + self.stamp + 0.5 * (self.lag + self.period) + late
 
     @property
     def begins(self) -> float:
@@ -200,12 +209,8 @@ class SeenLaw:
     sign_speed: float  # [rad/s] up to this observed speed friction may point either way
     pace: Pace
     first_pace: Pace  # within a window and an age from its start, when plans before count too;
-    # more than `pace` where the plan goes on from another one, the same where it begins at rest
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether its plan was certified to go on from another one, with what that leaves."""
-        return bool(np.any(self.pace.rate != self.first_pace.rate))
+    # more than `pace` where the plan is after another one, the same where nothing was before it
+    goes_on: bool = False  # certified to go on from a plan, with the error that it may leave
 
     def allows_for(self, before: SeenLaw, *, has_same_nominal: bool) -> bool:
         """Whether r may have changed as it did under the law before, torques of which still act.

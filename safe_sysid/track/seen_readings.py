@@ -16,9 +16,9 @@ from safe_sysid.sets.compiled import jit
 from safe_sysid.track.seen_law import Sampling
 
 CHANGES = 20  # of a joint that have to be seen before their smallest says something
-LATER = 1.01  # times the promise
 COARSER = 1.5
 SAME = 1e-12  # [rad]
+ROUNDED = 2e-9  # [s] of stamps in nanoseconds
 APART, TIME = 0, 1  # in `times`
 
 
@@ -29,7 +29,7 @@ class SeenReadings:
         n = len(is_continuous)
         self._sampling = sampling
         self._step = np.broadcast_to(sampling.step, (n,))
-        self._apart = sampling.period + 2.0 * sampling.stamp
+        self._apart = sampling.longest + 2.0 * sampling.stamp
         self._turns = np.array(is_continuous)
         self._last, self._finest = np.full(n, np.nan), np.full(n, np.inf)
         self._changes, self._times = np.zeros(n), np.array([0.0, np.nan])
@@ -52,7 +52,7 @@ class SeenReadings:
     def contradictions(self, names: Sequence[str]) -> str:
         """Say which promise the readings themselves contradict; empty if none."""
         said = []
-        if self._times[APART] > LATER * self._apart:
+        if self._times[APART] > self._apart + ROUNDED:
             said.append(
                 f'samples came {1e3 * self._times[APART]:.3g} ms apart, '
                 f'{1e3 * self._apart:.3g} ms are promised'

@@ -19,7 +19,8 @@ on where drives follow slowly. Where the plan jumps to the arm, errors of all sa
 count from it, of those before it starts too, as the history does. A plan that begins anew need not
 jump: it may stand where the one before does. So one that stands still where the one before is
 over, or stands too, begins anew if its law was not made to go on from another one, or if it is too
-late for that.
+late for that. What was seen under the law before counts only where the new one allows for how the
+arm may have moved under that; a plan that goes on, too, has to, or is refused.
 
 What is seen and cannot be is a `BrokenPromiseError`: V above V_M whatever is unknown, or readings
 that no motion within its bounds fits. Who gets one brakes the arm (`brake`), which takes what is
@@ -78,6 +79,10 @@ from safe_sysid.trajectory.plan import Plan
 
 SAME = 1e-6  # [rad, rad/s, rad/s^2] between two states that are the same up to rounding
 ROUNDING = 1e-9
+OTHER_LAW = (
+    'a plan was not certified to go on from the law of the one in force, under which the arm may '
+    'move in another way; the arm stays on the one before'
+)
 
 
 class BrokenPromiseError(SafeSysidError):
@@ -131,6 +136,8 @@ class SensedPassivityController:
             begins = self._begins_anew(plan, laws[0], late)
             if not begins and late > 0.0:
                 raise BoundError(self._too_late(late))
+            if not begins and not self._allows(laws[0], plan):
+                raise BoundError(OTHER_LAW)
             self._follow(plan, estimate, laws)
             self._begins = begins
         t, e = self._record(measurement)
@@ -188,18 +195,11 @@ class SensedPassivityController:
             return False
         rests_from = old.start_time if old.stands_still else old.end_time
         is_standing = plan.start_time >= rests_from + self._sampling.window + self._sampling.age
-        if is_standing and _covers(old, plan):
-            return False
-        if self._jumps(plan):
+        if self._jumps(plan) and not (is_standing and _covers(old, plan)):
             return True
         laws = [law for law in plan.laws if isinstance(law, SeenLaw)]
         begins = bool(laws) and self._begins_anew(plan, laws[0], 0.0)
-        if not begins:
-            return False
-        a, b = plan.theta_0, old.theta_0
-        same = a is not None and b is not None and np.array_equal(a, b)
-        before = self._law_before(plan.start_time)
-        return not laws[0].allows_for(before, has_same_nominal=same)
+        return begins and not self._allows(laws[0], plan)
 
     def refusal_to_begin(
         self, plan: Plan, t: float, measurement: JointMeasurement, *_: object
@@ -321,6 +321,13 @@ class SensedPassivityController:
             f'{1e3 * self._sampling.period:.3g} ms are allowed; the arm stays on the one before'
         )
 
+    def _allows(self, law: SeenLaw, plan: Plan) -> bool:
+        """Whether the law of a plan allows for how the arm moves under the one before."""
+        assert self._plan is not None
+        a, b = plan.theta_0, self._plan.theta_0
+        same = a is not None and b is not None and np.array_equal(a, b)
+        return law.allows_for(self._law_before(plan.start_time), has_same_nominal=same)
+
     def _begins_anew(self, plan: Plan, law: SeenLaw, late: float) -> bool:
         """Whether V has to be seen, as a plan does not go on from the one before."""
         if self._plan is None or self._jumps(plan):
@@ -401,7 +408,7 @@ class SensedPassivityController:
         """Law that is followed up to time t, with how fast r may have changed before."""
         assert self._plan is not None
         since = self._starts - (t - self._plan.start_time)
-        i = max(int(np.searchsorted(since, 0.0, side='right')) - 1, 0)
+        i = max(int(np.searchsorted(since, -ROUNDING)) - 1, 0)
         return self._laws[i].since_start(float(-since[i]))
 
     def _observe(self, law: SeenLaw) -> None:

@@ -11,8 +11,9 @@ A command that is late, not finite, too long, too short or beyond a limit is ref
 missing one after the first, which has to be fresh: one that comes late is waited for like none.
 Stamps may be ahead of the clock by the error that is promised of them, and by no more.
 One that is beyond the rate is approached; out of reach for longer than `patience`, it is refused
-as well. So is one that comes after the arm was not seen for long, though it be fresh. From a
-refusal on, until `reset`, no command passes: the arm is braked and held as `braking` says.
+as well; at once where the law `counts` on its torques, as one that sees the arm late does, and one
+of them has passed. So is one that comes after the arm was not seen for long, though it be fresh.
+From a refusal on, until `reset`, no command passes: the arm is braked and held as `braking` says.
 """
 
 from __future__ import annotations
@@ -66,7 +67,13 @@ class TorqueGuard:
     """Stands between every controller and every robot; nobody else uses `law`, which brakes."""
 
     def __init__(
-        self, model: RobotModel, settings: GuardSettings, clock: Clock, law: BrakingLaw
+        self,
+        model: RobotModel,
+        settings: GuardSettings,
+        clock: Clock,
+        law: BrakingLaw,
+        *,
+        counts: bool = False,
     ) -> None:
         self._model = model
         self._settings = settings
@@ -77,6 +84,10 @@ class TorqueGuard:
         self._given_at: int | None = None
         self._waiting = True  # for the first command
         self._short_since: int | None = None  # of the command
+        self._counts = counts
+        self._has_passed = False  # a command, since the first one after `reset` came
+        self.cuts = 0  # commands since one has passed that were out of reach
+        self.last_cut = ''  # what was said of the last one
         self._refusal = ''
 
     @property
@@ -119,7 +130,7 @@ class TorqueGuard:
         """Let commands pass again; for when the arm is at rest and the cause is gone."""
         self._refusal = ''
         self._waiting = True
-        self._short_since = None
+        self._short_since, self._has_passed = None, False
         self._braking.reset()
 
     def _trusted(self, measurement: JointMeasurement | None, now: int) -> JointMeasurement | None:
@@ -210,7 +221,7 @@ class TorqueGuard:
         """Whether a command passed; out of reach for too long, it is refused from here on."""
         short = np.abs(torque - wanted)
         if not short.any():
-            self._short_since = None
+            self._short_since, self._has_passed = None, True
             return GuardedTorque(torque, GuardOutcome.PASSED, '')
         if self._short_since is None:
             self._short_since = now
@@ -219,7 +230,11 @@ class TorqueGuard:
             f'the command for {self._name(j)} is {wanted[j]} N m, {short[j]:.6g} N m further '
             f'than {self._rate[j]} N m/s allow'
         )
-        if now - self._short_since > self._settings.patience * 1e9:
+        if self._has_passed:
+            self.cuts, self.last_cut = self.cuts + 1, reason
+        if self._has_passed and self._counts:
+            self._refusal = f'{reason}, and the law counts on its torques'
+        elif now - self._short_since > self._settings.patience * 1e9:
             self._refusal = f'{reason}, for {self._settings.patience} s'
         return GuardedTorque(torque, GuardOutcome.LIMITED, reason)
 

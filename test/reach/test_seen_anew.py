@@ -57,12 +57,15 @@ def heavier(times):
 
 
 @cache
-def certified(q=tuple(Q), estimate=None, sampling=SAMPLING, before=None):
+def certified(q=tuple(Q), estimate=None, sampling=SAMPLING, before=None, after=None):
+    """Plan that stands still: alone, going on from another one, or anew after it."""
     horizon = Horizon(Bezier(np.array(q), REST, REST, LASTS), REST, REST, 8)
     told = nominal(LOADED), estimate or known(LOADED), horizon, LOADED.gains, NO_OBSTACLES
     problem = Problem(*told, sampling=sampling)
     if before is not None:
         problem = before.continued(problem, LASTS)
+    if after is not None:
+        problem = replace(problem, before=after.law_at(LASTS))
     return ReachableSet.certify_center(problem)
 
 
@@ -146,14 +149,50 @@ def test_an_arm_on_a_plan_that_stands_still_stands_from_its_start(after, forgets
 )
 def test_a_plan_that_jumps_to_the_arm_counts_from_its_first_sample_on(sampling):
     """It begins one age ahead, which may be several samples; until then it stands all the same."""
-    run = Run(certified(sampling=sampling)).until(0.8)
+    first = certified(sampling=sampling)
+    run = Run(first).until(0.8)
     assert np.abs(run.reading - Q).max() > 0.02
     known_now = narrow(0.475, 0.025)
-    again = certified(tuple(run.reading), known_now, sampling)
+    again = certified(tuple(run.reading), known_now, sampling, after=first)
     assert not again.law.goes_on
     run.follow(run.now + sampling.age, again)
     for _ in range(100):
         run.step()
+
+
+@pytest.mark.parametrize('reads', [np.zeros(2), np.full(2, 0.02)], ids=['there', 'beside'])
+def test_what_was_seen_under_a_law_of_less_knowledge_needs_a_plan_that_allows_for_it(reads):
+    """Under wide bounds r may change faster than those of now allow for, at rest as well."""
+    first, known_now = certified(), narrow(0.475, 0.025)
+    place = tuple(Q + reads)
+    for again, forgets in (
+        (certified(place, known_now), True),
+        (certified(place, known_now, after=first), False),
+    ):
+        run = Run(first, share=0.95).until(0.8)
+        run.follow(run.now + run.sampling.age, again)
+        assert run.controller.forgets(run.plan) == forgets
+        assert not again.law.goes_on
+        if forgets:
+            with pytest.raises(MeasurementError, match='two samples'):
+                run.step()
+
+
+def test_a_plan_that_goes_on_from_another_law_than_that_in_force_is_refused():
+    """As where a plan between the two was lost."""
+    first = certified()
+    on = certified(before=first)
+    wild = replace(first, law=replace(faster(first.law, 1.3), first_pace=first.law.first_pace))
+    for before, is_refused in ((first, False), (wild, True)):
+        run = Run(first, share=0.02)
+        run.plan = standing(START, before)
+        run.until(LASTS)
+        run.follow(run.now + SAMPLING.age, on)
+        if is_refused:
+            with pytest.raises(BoundError, match='not certified to go on from the law'):
+                run.step()
+        else:
+            run.step()
 
 
 def test_a_plan_that_comes_late_to_an_arm_that_has_not_moved_is_followed():

@@ -11,6 +11,7 @@ from safe_sysid.model.dry_friction import DryFriction
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.signal_facts import DryFrictionFacts, SensingFacts
 from safe_sysid.track.described_sampling import described_sampling
+from safe_sysid.track.seen_law import LONGER
 
 PERIOD = 0.002
 RUBS = DryFriction(DryFrictionFacts(static=(0.0,), load=(0.0,)))
@@ -33,7 +34,7 @@ def test_what_is_stated_counts():
     assert (s.stamp, s.tilt) == (1e-5, 0.01)
     np.testing.assert_allclose(s.step, 4e-4)
     np.testing.assert_allclose(s.zero, 1e-3)
-    assert s.age == 2.0 * PERIOD + 1e-5
+    assert s.age == pytest.approx((1.0 + LONGER) * PERIOD + 1e-5, rel=1e-12)
     assert found.sentences == ()
 
 
@@ -114,4 +115,4 @@ def test_an_arm_that_is_exact_in_everything_is_not_seen_late():
     model = replace(stated({'hold': 0.0}, **exact), gravity_tilt=0.0)
     assert described_sampling(model, PERIOD).sampling is None
     held = replace(stated(**exact), gravity_tilt=0.0)
-    assert described_sampling(held, PERIOD).sampling.age == PERIOD
+    assert described_sampling(held, PERIOD).sampling.age == LONGER * PERIOD

@@ -207,6 +207,24 @@ def test_broken_promises_are_damped_by_as_much_as_the_text_says(rng):
     assert stronger > 50
 
 
+@pytest.mark.parametrize('held', [0.001, 0.005, 0.01, 0.035])
+def test_a_torque_that_leads_an_arm_back_takes_energy_away_though_it_is_held(rng, held):
+    """For any alpha; an arm far beyond its promise is not thrown past where it should be."""
+    case, least = random_cases(rng, 3, 300), 0.0
+    for i in range(300):
+        M, H = case.M[i], case.H[i]
+        seen = case.seen[i] * 10.0 ** rng.uniform(0.0, 3.0)
+        square = seen @ M @ seen
+        y = Shell(case.V_M[i], case.mu[i], case.kappa[i]).least_length
+        energy = energy_range(square, (case.mu[i], case.kappa[i]), 0.0)
+        bounds = LawBounds(case.V_M[i], 1000.0, y, 0.0, 0.0, 0.0)
+        gain = damping(0.0, 0.0, square, energy, bounds)
+        after = seen - held * gain * np.linalg.solve(H, M @ seen)
+        assert after @ H @ after <= seen @ H @ seen * (1.0 + 1e-12)
+        least = max(least, gain)
+    assert least > 10.0
+
+
 def bounds_of(case, i, share=0.0):
     """Bounds of one draw, with an error of the state that is all at the sample."""
     n = len(case.seen[i])

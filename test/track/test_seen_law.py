@@ -12,7 +12,7 @@ from safe_sysid.track.error_observer import (
     record_error,
     record_rate,
 )
-from safe_sysid.track.seen_law import OLDER, Sampling
+from safe_sysid.track.seen_law import LONGER, OLDER, Sampling
 
 
 def sampled(slow):
@@ -94,6 +94,25 @@ def test_torques_that_are_all_early_or_late_are_where_they_are_said_to_be():
     assert s.shifted == s.bias
     with pytest.raises(ConfigError, match='cannot be off'):
         replace(s, bias=1.5e-3)
+
+
+def test_torques_act_within_the_times_said_where_periods_are_a_little_longer_or_shorter(rng):
+    """Age, time for which a torque acts, and its middle, attained to a hundredth of a period."""
+    s = Sampling(np.zeros(1), 1e-3, 2e-3, jitter=1e-4, stamp=5e-5, bias=3e-4)
+    most = np.zeros(3)
+    for _ in range(300):
+        alike = rng.choice([-1.0, 1.0]) * s.bias
+        times = np.cumsum(s.period * (1.0 + rng.choice([1.0 - LONGER, LONGER - 1.0], 20)))
+        begins = times + s.delay - s.jitter - s.bias + alike
+        begins += rng.choice([-1.0, 1.0], 20) * s.jitter
+        stamps = times + rng.choice([-1.0, 1.0], 20) * s.stamp
+        begin, end, stamp = begins[:-1], begins[1:], stamps[:-1]
+        off = np.maximum(np.abs(begin - stamp - s.middle), np.abs(end - stamp - s.middle))
+        found = (end - stamp).max(), (end - begin).max(), off.max()
+        most = np.maximum(most, found)
+    said = np.array([s.age, s.held, s.half])
+    assert np.all(most <= said + 1e-12)
+    assert np.all(most > said - 0.01 * s.period - 2.0 * s.stamp)
 
 
 @pytest.mark.parametrize('late', [0.899e-3, 1.899e-3])

@@ -42,7 +42,7 @@ def test_a_joint_that_moves_fast_says_nothing_of_its_step():
 def test_samples_that_are_too_far_apart_are_named():
     stamps = np.delete(STAMPS, [700, 701])
     said = taken(stamps=stamps).contradictions(NAMES)
-    assert said == 'samples came 3 ms apart, 1 ms are promised'
+    assert said == 'samples came 3 ms apart, 1.01 ms are promised'
 
 
 def test_what_may_be_false_begins_with_what_is_contradicted():

@@ -368,6 +368,25 @@ def test_with_a_law_that_fails_the_last_torque_stays(useless):
     assert np.array_equal(outputs[-1].torque, np.full(7, 1.0))
 
 
+@pytest.mark.parametrize('counts', [False, True])
+def test_a_torque_that_is_cut_off_is_counted_and_refused_where_the_law_counts_on_it(counts):
+    """Not before one has passed: the first one is approached from what held the arm before."""
+    guard = TorqueGuard(ARM, SETTINGS, CLOCK, robust(), counts=counts)
+    far = np.array([0.0, 8.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    assert commanded(guard, far, 5)[-1].outcome is GuardOutcome.PASSED
+    assert (guard.cuts, guard.refusal) == (0, '')
+    cut = commanded(guard, np.zeros(7), 1, start=5)[0]
+    assert cut.outcome is GuardOutcome.LIMITED
+    assert guard.cuts == 1
+    assert 'joint_2 is 0.0 N m, 5 N m further than 3000.0 N m/s allow' in guard.last_cut
+    assert bool(guard.refusal) == counts
+    after = commanded(guard, np.zeros(7), 3, start=6)[-1]
+    assert after.outcome is (GuardOutcome.BRAKING if counts else GuardOutcome.PASSED)
+    guard.reset()
+    assert commanded(guard, far, 5, start=9)[-1].outcome is GuardOutcome.PASSED
+    assert not guard.refusal
+
+
 def test_a_command_out_of_reach_for_longer_than_patience_is_refused():
     guard = guard_with(rate=(1.0,))
     outputs = commanded(guard, np.full(7, 20.0), 60)

@@ -90,6 +90,7 @@ class GuardedEdge:
         self._is_lost = False  # no measurement for so long that the guard does not brake the arm
         self._is_told = False  # to end
         self._is_told_enough = False
+        self._cuts_told = 0
         self._request, self._supervised = EndRequest(node), Supervised(node)
         work = Work(Mode.IDLE, _nothing, self._forget, self._forget, lambda: self.is_free)
         waits = settings.waits_to_be_activated
@@ -174,7 +175,9 @@ class GuardedEdge:
             self._clock = Clock(now)
             arm = self._arm
             law = law_for(arm.model, arm.gains, self._clock, arm.sampling)
-            self._guard = TorqueGuard(self._arm.model, self._settings, self._clock, law)
+            counts = arm.sampling is not None
+            told = arm.model, self._settings, self._clock, law
+            self._guard = TorqueGuard(*told, counts=counts)
         self._find(now, measurement)
         self._let_go(now, measurement, self._guard)
         if not self.gives_torque:
@@ -267,14 +270,23 @@ class GuardedEdge:
             'guard': 'off' if self._given is None else self._given.outcome.value,
             'mode': 'unknown' if self.mode is None else self.mode.value,
             'obeys': self._driver.obedience.value,
+            'torques cut': 0 if self._guard is None else self._guard.cuts,
         }
         failed = '' if self._controller is None else self._controller.trouble
         trouble = self._blindness() or failed or refusal or self._unknown_mode or self._trouble
+        trouble = trouble or self._newly_cut()
         faults = {Cause.COMMAND_REFUSED} if refused else set()
         disobedience = self._driver.complaint(self.mode) or self._hand_over.unheard
         if disobedience:
             faults.add(Cause.ROBOT_NOT_READY)
         return Condition(disobedience or trouble, frozenset(faults), figures)
+
+    def _newly_cut(self) -> str:
+        """Say what was cut off of a command since this was asked last."""
+        before, self._cuts_told = self._cuts_told, 0 if self._guard is None else self._guard.cuts
+        if self._guard is None or self._cuts_told == before:
+            return ''
+        return f'{self._guard.last_cut}; nothing is promised of such torques'
 
     def _blindness(self) -> str:
         """Say that the arm is not seen, and from when on somebody else was asked to hold it."""
