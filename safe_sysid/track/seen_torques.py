@@ -23,6 +23,7 @@ from safe_sysid.track.gains import Gains
 from safe_sysid.track.seen_law import OLDER, Sampling
 
 LONGEST = 64  # periods of a delay that is looked for
+KEPT = 256  # commands at most that a torque may come from, low-pass of the sensor included
 MEMORY = 2.0  # [s] after which a sample counts for a third
 ALIKE = 0.5  # correlation of changes that tells a delay
 CLEARLY = 0.8  # of it, which promised delays do not come up to
@@ -56,14 +57,14 @@ class SeenTorques:
         low_pass = read.filter[1]
         late = sampling.age + low_pass * math.log(1.0 / OLDER)
         count = math.ceil(late / sampling.period) + 1
-        self._within = count if count <= LONGEST and sensor == 'motor' else 0
+        self._within = count if count <= KEPT and sensor == 'motor' else 0
         older = sampling.older + (2.0 * OLDER * model.limits.torque if low_pass else 0.0)
         amount = read.absolute + read.friction + older
         of_drives = gains.torque_ratio + np.zeros(n), gains.torque_error + np.zeros(n)
         self._errors = np.stack([*of_drives, read.ratio, amount])
         self._scale = 1.0 / model.limits.torque
         self._fade = math.exp(-sampling.period / MEMORY)
-        self._told = np.zeros((LONGEST + 1, n))
+        self._told = np.zeros((max(LONGEST, self._within) + 1, n))
         self._now, self._last = np.zeros(n), np.full(n, np.nan)
         self._known = np.zeros(1)  # rows of `told`
         self._changes = _Changes(np.zeros(LONGEST), np.zeros(LONGEST), np.zeros(1))
@@ -78,7 +79,7 @@ class SeenTorques:
         if self._echoes or measured.shape != self._now.shape:
             return
         self._now[:] = measured
-        seen = self._told, self._known, self._last
+        seen = self._told[: LONGEST + 1], self._known, self._last
         _changes_into(self._now, seen, self._changes, (self._scale, self._fade))
         if self._known[0] > self._within > 0:
             _off_into(self._now, self._told[: self._within], self._errors, self._off)
@@ -88,7 +89,7 @@ class SeenTorques:
         """Note the torque that answers the sample."""
         self._told[1:] = self._told[:-1]
         self._told[0] = torque
-        self._known[0] = min(self._known[0] + 1.0, LONGEST + 1.0)
+        self._known[0] = min(self._known[0] + 1.0, len(self._told))
 
     def forget(self) -> None:
         """Forget commands: others act now, or the last ones act for longer."""

@@ -117,3 +117,11 @@ def test_what_a_low_pass_keeps_of_older_commands_is_allowed_for():
         told = swing if i % 200 < 100 else -swing
         torques.tell(told)
     assert torques.contradictions(NAMES) == ''
+
+
+def test_a_sensor_that_is_filtered_for_longer_still_shows_what_is_cut_off():
+    """As one whose low-pass nobody stated: 20 ms are assumed, and cover older commands."""
+    slow = of_sensor(filter=(0.0, 0.02))
+    assert taken(model=slow, error=0.5).contradictions(NAMES) == ''
+    assert 'less: it was cut off' in taken(model=slow, limit=2.0).contradictions(NAMES)
+    assert taken(model=of_sensor(filter=(0.0, 0.2)), limit=2.0).contradictions(NAMES) == ''
