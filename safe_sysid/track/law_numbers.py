@@ -73,9 +73,10 @@ def law_of(numbers: Array, n: int) -> SeenLaw:
     each = rows[3], rows[4], rows[5], window_of, jitter_of, reach, rows[6]
     observer = ObserverBounds(*each, together)
     sign_speed, goes_on = _next(alone, 2)
-    paces = (_pace(each, alone) for each in (own, first))
-    own = rows[7], rows[8], sign_speed
-    return SeenLaw(sampling, shell, bounds, observer, *own, *paces, goes_on=goes_on != 0.0)
+    pace, first_pace = (_pace(each, alone) for each in (own, first))
+    state = rows[7], rows[8], sign_speed
+    paces = pace, first_pace, goes_on != 0.0
+    return SeenLaw(sampling, shell, bounds, observer, *state, *paces)
 
 
 def _next(numbers: Iterator[float], count: int) -> list[float]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 import json
 import sys
+import time
 from typing import Annotated
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -24,8 +25,10 @@ from safe_sysid.ros.process.main import FAULT, main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.words import say
 from safe_sysid.ros.watch.health import heard_from
+from safe_sysid.ros.watch.stuck_run import StuckRun
 from safe_sysid.track.supervisor import Mode
 
+LOOK = 1.0  # [s] between two looks whether the run is stuck
 Form = Annotated[str, OneOf(('text', 'json'))]
 
 
@@ -52,10 +55,12 @@ class MonitorNode(ConfiguredNode):
         self._said: dict[str, str] = {}
         self._mass = self._found = self._errand = ''
         self._stamp = 0  # of the newest sample that is in an estimate [ns]
+        self._stuck = StuckRun()
         self.create_subscription(String, 'mode', self._on_mode, STATE)
         subscribe = self.create_subscription
         subscribe(Float64MultiArray, 'parameter_estimate', self._on_estimate, EVERY_STATE)
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_health, HEALTH)
+        self._looks = self.create_timer(LOOK, self._end_if_stuck) if settings.once else None
 
     def _on_mode(self, msg: String) -> None:
         before, self._mode = self._mode, msg.data
@@ -96,6 +101,8 @@ class MonitorNode(ConfiguredNode):
             self._tell_search(heard.figures)
             self._end_at_fault(heard.figures.get('cause', ''))
             self._tell_errand(heard.figures.get(ERRAND, ''))
+            if 'silent' in heard.figures:
+                self._stuck.hear(heard.figures['silent'], time.monotonic())
 
     def _tell_search(self, figures: Mapping[str, str]) -> None:
         """Report what the planner found, once."""
@@ -116,6 +123,14 @@ class MonitorNode(ConfiguredNode):
     def _end_at_fault(self, cause: str) -> None:
         if cause and self._settings.once:
             self._end.send(FAULT, f'fault {cause}')
+
+    def _end_if_stuck(self) -> None:
+        """End a run whose task nobody can end."""
+        cause = self._stuck.cause(time.monotonic())
+        if cause and self._looks is not None:
+            self._looks.cancel()
+            self._say(f'the task is not done: {cause}')
+            self._end.send(FAULT, f'stuck: {cause}')
 
     def _say(self, sentence: str, **figures: object) -> None:
         """Print a line: the sentence, or an object of it and its figures."""
