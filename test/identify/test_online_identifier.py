@@ -3,7 +3,6 @@
 from dataclasses import replace
 import os
 import signal
-import time
 
 import numpy as np
 import pytest
@@ -259,12 +258,13 @@ def test_no_sample_waits_for_two_things(trial):
 
 def test_a_dead_solver_process_is_a_fault_and_close_leaves_no_process(trial):
     identifier = OnlineIdentifier(trial.model, trial.prior, SETTINGS, SolvesInBackground)
-    pid = identifier._solves._worker.process.pid
+    worker = identifier._solves._worker.process
+    pid = worker.pid
     os.kill(pid, signal.SIGKILL)
+    worker.wait()
     with pytest.raises(IdentificationFault, match='process that computes bounds has ended'):
         for i in range(3000):
             identifier.step(trial.log[i])
-            time.sleep(1e-5)
     identifier.close()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)

@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from ros.messages.test_scene_topics import (
@@ -93,7 +94,7 @@ def test_where_one_is_lost_nothing_is_known_before_the_next_whole_scene(shown):
     shown.tell(WHOLE)
     shown.until(lambda: shown.topic.is_settled and shown.renewed)
     shown.tell(*(f'box {i}' for i in range(30)))
-    time.sleep(0.2)  # they wait, and there is room for 10
+    assert shown.publisher.wait_for_all_acked(Duration(seconds=60))  # there is room for 10
     shown.until(lambda: len(shown.topic.boxes) >= 10)
     assert '20 messages were lost' in shown.topic.unclear
     assert 'whole scene is shown again' in shown.topic.unclear
