@@ -15,6 +15,7 @@ import time
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.bench.experiments.arm_pair import at_rest_side_by_side
 from safe_sysid.bench.experiments.chains import gains_of, kinova_chain, start_of
 from safe_sysid.bench.experiments.planning import (
     at_rest,
@@ -27,10 +28,11 @@ from safe_sysid.bench.search_cases import BOXES, STRONG, SWITCH
 from safe_sysid.bench.search_cases import settings as arms
 from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
-from safe_sysid.plan.aims import Excite
+from safe_sysid.plan.aims import Approach, Excite
 from safe_sysid.plan.result import SearchFinding
 from safe_sysid.plan.search.best_plan import Budget, SearchSettings, search
 from safe_sysid.reach.problem import Problem
+from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.report.figures import Axes, line_plot
 
 NO_CLOCK = 1000.0  # [s]: searches end by their counts, however busy a machine is
@@ -76,6 +78,7 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     by_joints = {
         'cpu_s_by_joints': seconds,
         'cpu_of_12_to_7_joints': seconds[JOINTS[-1]] / seconds[JOINTS[0]],
+        'pair_of_arms': _pair(settings.seed, count, progress),
     }
     if not still:
         return {'starts': count, 'searched': 0, **by_joints, 'load': load}
@@ -130,6 +133,29 @@ def _seconds(seed: int, n: int, count: int, progress: Progress) -> float:
         search(problem, aim, Budget.of(NO_CLOCK), WHOLE, number)
         spent.append(time.process_time() - begin)
     return float(np.median(spent[1:]))  # the first one may load kernels
+
+
+def _pair(seed: int, count: int, progress: Progress) -> dict[str, float]:
+    """Two arms on one base that are to come nearer to goals: plans, and processor time [s]."""
+    problem, moved, spent = at_rest_side_by_side(), 0, []
+    start = problem.horizon.curve.q0
+    for number in range(1 + count):
+        progress(f'a pair of arms: goal {number} of {count}')
+        way = np.random.default_rng([seed, 14, number]).uniform(-1.0, 1.0, len(start))
+        aim, begin = Approach(problem.model, start + way), time.process_time()
+        found = search(problem, aim, Budget.of(NO_CLOCK), WHOLE, number)
+        spent.append(time.process_time() - begin)
+        moved += number > 0 and found.certificate is not None and not found.stands_still
+    begin = time.process_time()
+    ReachableSet.certify_center(problem)
+    certify = 1e3 * (time.process_time() - begin)
+    return {
+        'joints': len(start),
+        'goals': count,
+        'plans_that_move': moved,
+        'cpu_s': float(np.median(spent[1:])),
+        'certify_cpu_ms': certify,
+    }
 
 
 def _found(start: _Start, chosen: SearchSettings, seed: int) -> SearchFinding:

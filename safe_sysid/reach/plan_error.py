@@ -48,12 +48,12 @@ from safe_sysid.reach.tracking_error import TrackingError, bounded_by_inertia, c
 from safe_sysid.sets.elementary import sqrt
 from safe_sysid.sets.ellipsoids import contains, factor, sum_of, upper_factor
 from safe_sysid.sets.interval import EPS, Interval
-from safe_sysid.sets.monomials import LARGEST_COUNT
 from safe_sysid.track.gains import Gains
 from safe_sysid.trajectory.bezier import BASIS, END_BASIS, Bezier, unit_time
 
 STEPS = 32  # of time, in which the inertia is bounded
 WORTH = 0.5  # of the inertia that joints feel; a bound for all poses that is above is good enough
+MOST_JOINTS = 12  # of an arm whose inertia is bounded along plans; the work grows with n^5
 FIRST_GAP = 0.4  # that is guessed; larger ones take more than one round
 WIDER = 1.03  # times what was found, for the next guess
 ROUNDS = 8
@@ -109,7 +109,7 @@ def _ways_from(
     ways = floors.most, floors.plain, floors.points
     each = (_factors(model, floors.of(way), q0) for way in ways)
     X = next((factors for factors in each if factors is not None), None)
-    if model.n > LARGEST_COUNT or X is None or np.all(inertia >= WORTH * _felt(X[0])):
+    if model.n > MOST_JOINTS or X is None or np.all(inertia >= WORTH * _felt(X[0])):
         return ()
 
     def size(bodies: BodyParameters) -> float:

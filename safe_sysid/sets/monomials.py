@@ -17,7 +17,7 @@ from safe_sysid.errors import BoundError
 from safe_sysid.sets.compiled import jit
 
 LARGEST_DEGREE = 4
-LARGEST_COUNT = 12
+LARGEST_COUNT = 16
 
 
 def kernel_table(

@@ -20,6 +20,8 @@ def test_the_promised_figures_are_there(tmp_path):
         assert costs[-1] <= 1e-9
     assert figures['cpu_s_by_joints'].keys() == {7, 12}
     assert figures['cpu_of_12_to_7_joints'] > 0.0
+    assert figures['pair_of_arms']['joints'] == 14
+    assert figures['pair_of_arms']['plans_that_move'] >= 1
     assert [path.name for path in tmp_path.iterdir()] == ['search_cost.svg']
 
 
