@@ -25,14 +25,22 @@ Serve = Callable[[socket.socket], None]
 
 
 class Worker:
-    """Runs `serve`, a function at the top of a module, until our end of the socket is closed."""
+    """Runs `serve`, a function at the top of a module, until our end of the socket is closed.
 
-    def __init__(self, serve: Serve, kind: socket.SocketKind = socket.SOCK_STREAM) -> None:
+    It loads that module with `niceness` already, as who is waited for may start just then.
+    """
+
+    def __init__(
+        self,
+        serve: Serve,
+        kind: socket.SocketKind = socket.SOCK_STREAM,
+        niceness: int = 0,
+    ) -> None:
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, kind)
         told = pickle.dumps(serve).hex()  # its module and name
         with theirs:
             self.process = subprocess.Popen(
-                [sys.executable, '-m', __spec__.name, str(theirs.fileno()), told],
+                [sys.executable, '-m', __spec__.name, str(theirs.fileno()), str(niceness), told],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,  # Ctrl-C is for us, who may have work to finish
@@ -64,7 +72,8 @@ def die_with(parent: int) -> None:
 def main() -> None:
     """Serve for the process that has started this one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the caller, who ends us
-    descriptor, told = sys.argv[1:]
+    descriptor, niceness, told = sys.argv[1:]
+    os.nice(int(niceness))
     serve: Serve = pickle.loads(bytes.fromhex(told))
     with contextlib.suppress(BrokenPipeError, ConnectionResetError, EOFError):
         serve(socket.socket(fileno=int(descriptor)))

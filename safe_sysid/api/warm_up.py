@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 import fcntl
+import gc
 import hashlib
 import json
 import multiprocessing
@@ -131,6 +132,7 @@ def _do(work: tuple[Callable[[], None], ...], done: Queue[str], parent: int) -> 
     """Do the work of one process, and report every kernel that it compiles."""
     from numba.core import event
 
+    gc.disable()  # compiling makes many objects that live for as long as it does
     die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the caller, who ends us
 

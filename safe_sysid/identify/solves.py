@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import socket
 from typing import Protocol
@@ -111,7 +110,7 @@ class SolvesInBackground:
     def __init__(
         self, model: RobotModel, prior: ParameterEstimate, settings: SolveSettings
     ) -> None:
-        self._worker = Worker(serve, socket.SOCK_SEQPACKET)
+        self._worker = Worker(serve, socket.SOCK_SEQPACKET, NICENESS)
         self._socket = self._worker.socket
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LONGEST_MESSAGE)
         self._buffer = bytearray(LONGEST_MESSAGE)
@@ -192,7 +191,6 @@ class SolvesInBackground:
 
 def serve(connection: socket.socket) -> None:
     """Compute for another process until it closes the connection."""
-    os.nice(NICENESS)
     estimator: PayloadEstimator | None = None
     while True:
         try:

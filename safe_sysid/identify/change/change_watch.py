@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-import os
 import pickle
 import socket
 from typing import Protocol
@@ -270,7 +269,7 @@ class LooksInBackground:
         settings: ChangeSettings,
         objects: Sequence[KnownObject] = (),
     ) -> None:
-        self._worker = Worker(serve, socket.SOCK_SEQPACKET)
+        self._worker = Worker(serve, socket.SOCK_SEQPACKET, NICENESS)
         self._socket = self._worker.socket
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LONGEST_MESSAGE)
         self._episode = 0
@@ -339,7 +338,6 @@ class LooksInBackground:
 
 def serve(connection: socket.socket) -> None:
     """Look at samples for another process until it closes the connection."""
-    os.nice(NICENESS)
     looked: LookedAt | None = None
     count = 0
     while message := connection.recv(LONGEST_MESSAGE):
