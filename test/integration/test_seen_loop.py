@@ -150,7 +150,7 @@ def test_the_kinova_goes_to_a_goal_over_several_plans_with_its_published_encoder
             lambda loop: loop.robot.coarsen(40.0),
             'no motion within its bounds fits .* one of these',
         ),
-        (lambda loop: loop.robot.lose(40), r'samples came 41 ms apart, 1 ms are promised'),
+        (lambda loop: loop.robot.lose(40), r'samples came 41 ms apart, 1.01 ms are promised'),
     ],
     ids=['payload', 'steps', 'samples'],
 )

@@ -25,7 +25,7 @@ def test_two_plans_keep_their_promises_from_the_bound():
         assert not loop.is_broken
         assert 0.99 < loop.shares['energy'] <= 1.0
     broken = late_loop(pair, np.random.default_rng([2, 0]), differentiated)
-    assert broken.shares['energy'] > 1.0
+    assert broken.shares['torque'] > 1.0  # it takes steps of the encoders for errors
 
 
 @pytest.mark.slow
