@@ -40,6 +40,7 @@ from safe_sysid.ros.process.words import say
 from safe_sysid.ros.watch.health import Condition, Health
 from safe_sysid.ros.watch.newest_measurement import LOOK, NewestMeasurement
 from safe_sysid.ros.watch.sample_gate import SampleGate
+from safe_sysid.sets.compiled import compiled_here
 from safe_sysid.track.supervisor import Cause, Mode
 from safe_sysid.trajectory.plan import Plan
 
@@ -245,7 +246,7 @@ class PlannerNode(ConfiguredNode):
         sentences = (unclear, scene.complaint, session.complaint(), self._avoided.awaited)
         said = '; '.join(sentence for sentence in sentences if sentence)
         if self._newest and not self._planning.is_warm:
-            said = 'compiling; until it is done there are no plans'
+            said = f'{compiled_here()} kernels compiled; until all are there are no plans'
         trouble = said or self._trouble or self._measured.trouble
         figures = {**session.figures(), 'obstacles': len(self._avoided.drawn), **scene.figures()}
         figures |= {**self._goals.figures(), **self._checks.figures()}
