@@ -38,10 +38,10 @@ environment:
 
 # What tests and loops would compile twice, each process for itself.
 kernels: environment
-	@$(run) -m safe_sysid.cli.main warm-up
+	@$(run) -m safe_sysid.cli warm-up
 
 demo: environment
-	@$(run) -m safe_sysid.cli.main demo $(ARGS)
+	@$(run) -m safe_sysid.cli demo $(ARGS)
 
 test: environment kernels
 	@echo 'test: pytest'
@@ -83,7 +83,7 @@ audit: environment
 	@$(run) tools/audit.py
 
 bench: environment
-	@$(run) -m safe_sysid.cli.main bench $(BENCH) $(ARGS)
+	@$(run) -m safe_sysid.cli bench $(BENCH) $(ARGS)
 
 lock: environment
 	@echo 'lock: newest versions that fit together on Python 3.10 and later'

@@ -6,7 +6,7 @@ loads the function's module and nothing else of ours; it ends when the socket is
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 import contextlib
 import ctypes
 import os
@@ -55,6 +55,19 @@ class Worker:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+
+
+@contextlib.contextmanager
+def deaf_to_ctrl_c() -> Iterator[None]:
+    """Have processes that begin meanwhile never hear Ctrl-C, not even while they load.
+
+    Ctrl-C is for whoever began them, who ends them; here it waits until all have begun.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def die_with_parent() -> None:

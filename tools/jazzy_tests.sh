@@ -24,5 +24,5 @@ fi
 # another environment of ROS wheels would be loaded in place of this one
 unset _ROS_WHEELS_BOOTSTRAP_COMPLETE LD_LIBRARY_PATH
 export PYTHONPATH=$PWD PYTEST_ADDOPTS="${PYTEST_ADDOPTS:-}"
-"$place/bin/python" -m safe_sysid.cli.main warm-up
+"$place/bin/python" -m safe_sysid.cli warm-up
 exec "$place/bin/python" -m pytest -q test/ros test/bringup "$@"

@@ -38,7 +38,7 @@ def main() -> int:
     asked, arguments = parser.parse_known_args()
     with TemporaryDirectory(prefix='long_run_') as folder:
         run = [*(arguments or FOR_EVER), '--record', f'{folder}/bag']
-        with subprocess.Popen([sys.executable, '-m', 'safe_sysid.cli.main', 'run', *run]) as loop:
+        with subprocess.Popen([sys.executable, '-m', 'safe_sysid.cli', 'run', *run]) as loop:
             try:
                 memory = looked_at(loop, 60.0 * asked.minutes)
             finally:

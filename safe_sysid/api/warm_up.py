@@ -18,7 +18,6 @@ from multiprocessing.queues import Queue
 import os
 from pathlib import Path
 import queue
-import signal
 import sys
 from tempfile import TemporaryDirectory
 import time
@@ -27,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from safe_sysid.errors import SafeSysidError
-from safe_sysid.worker import die_with
+from safe_sysid.worker import deaf_to_ctrl_c, die_with
 
 ARM = 'kinova_gen3'  # kernels are the same for every arm
 SAMPLES = 300  # of a standing arm, which fill a window
@@ -107,8 +106,9 @@ def _compile(progress: Progress, expected: int) -> int:
     processes = [context.Process(target=_do, args=(work, done, us), daemon=True) for work in WORK]
     count = 0
     try:
-        for process in processes:
-            process.start()
+        with deaf_to_ctrl_c():
+            for process in processes:
+                process.start()
         while any(process.is_alive() for process in processes) or not done.empty():
             try:
                 done.get(timeout=LOOK)
@@ -118,7 +118,8 @@ def _compile(progress: Progress, expected: int) -> int:
             progress(min(count / expected, 1.0), f'{count} kernels')
     finally:
         for process in processes:
-            process.terminate()
+            if process.pid is not None:
+                process.terminate()
     ends = [process.exitcode for process in processes]
     if any(ends):
         raise SafeSysidError(
@@ -134,7 +135,6 @@ def _do(work: tuple[Callable[[], None], ...], done: Queue[str], parent: int) -> 
 
     gc.disable()  # compiling makes many objects that live for as long as it does
     die_with(parent)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the caller, who ends us
 
     class Listener(event.Listener):
         def on_start(self, event: Any) -> None:

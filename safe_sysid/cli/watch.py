@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from contextlib import closing
 import os
 import signal
@@ -34,21 +35,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def command(options: argparse.Namespace) -> int:
-    """Carry out `safe-sysid watch`: serve a page until Ctrl-C or SIGTERM, which are no errors."""
+    """Carry out `safe-sysid watch`: serve a page until Ctrl-C or SIGTERM, its usual end.
+
+    Before there is a page they interrupt it, as they do any other command.
+    """
     from safe_sysid.cli.warm_up import warmed_up
 
+    is_shown = False
+
+    def say(address: str) -> None:
+        nonlocal is_shown
+        is_shown = True
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # from here on as Ctrl-C
+        print(f'{address}  (Ctrl-C ends it)', flush=True)
+
+    watch = _watch_topics if options.bag is None else _watch_bag
     try:
         warmed_up()
-        if options.bag is None:
-            _watch_topics(options)
-        else:
-            _watch_bag(options)
+        watch(options, say)
     except KeyboardInterrupt:
-        pass
+        if not is_shown:
+            raise
     return 0
 
 
-def _watch_bag(options: argparse.Namespace) -> None:
+def _watch_bag(options: argparse.Namespace, say: Callable[[str], None]) -> None:
     from safe_sysid.live.page import recorded_page
     from safe_sysid.live.server import PageServer
     from safe_sysid.report.html_page import html_of
@@ -56,12 +67,12 @@ def _watch_bag(options: argparse.Namespace) -> None:
     print(f'certifying the plans of {options.bag} again', file=sys.stderr, flush=True)
     page = html_of(recorded_page(options.bag))
     with closing(PageServer(page, options.port)) as server:
-        _say(server.address)
+        say(server.address)
         while True:
             signal.pause()
 
 
-def _watch_topics(options: argparse.Namespace) -> None:
+def _watch_topics(options: argparse.Namespace, say: Callable[[str], None]) -> None:
     from safe_sysid.bringup.isolation import where
     from safe_sysid.bringup.processes import namespace_of
     from safe_sysid.live.heard_run import HeardRun
@@ -78,12 +89,7 @@ def _watch_topics(options: argparse.Namespace) -> None:
     ):
         print(f'listening {place}', file=sys.stderr, flush=True)
         os.nice(POLITE)
-        _say(server.address)
+        say(server.address)
         run = HeardRun(server.tell)
         for heard in listener:
             run.take(heard)
-
-
-def _say(address: str) -> None:
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # from here on as Ctrl-C
-    print(f'{address}  (Ctrl-C ends it)', flush=True)

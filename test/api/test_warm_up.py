@@ -33,18 +33,38 @@ if __name__ == '__main__':
     except SafeSysidError as error:
         print(error)
 """
+INTERRUPTED = """
+import os, signal
+from pathlib import Path
+if __name__ == '__mp_main__':
+    signal.raise_signal(signal.SIGINT)
+    Path('went_on').touch()
+    signal.pause()
+from safe_sysid.api import warm_up
+def progress(share, words):
+    if Path('went_on').exists():
+        os.killpg(0, signal.SIGINT)
+if __name__ == '__main__':
+    try:
+        warm_up.warm_up(progress)
+    except KeyboardInterrupt:
+        print('interrupted')
+"""
 
 
 @pytest.fixture
 def call(tmp_path):
     (tmp_path / 'works.py').write_text(WORKS)
     (tmp_path / 'call.py').write_text(CALL)
+    (tmp_path / 'interrupted.py').write_text(INTERRUPTED)
     environment = {**os.environ, 'NUMBA_CACHE_DIR': str(tmp_path / 'kernels')}
 
-    def begin(*works):
-        run = [sys.executable, 'call.py', *works]
-        pipe = subprocess.PIPE
-        return subprocess.Popen(run, cwd=tmp_path, env=environment, stdout=pipe, stderr=pipe)
+    def begin(*works, script='call.py'):
+        run = [sys.executable, script, *works]
+        pipes = {'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE}
+        return subprocess.Popen(
+            run, cwd=tmp_path, env=environment, start_new_session=True, **pipes
+        )
 
     return begin
 
@@ -82,6 +102,10 @@ def test_work_that_fails_is_an_error_and_is_done_again(call, work, why):
     assert why in error
     assert said(call('norm'))[0] == '0'
     assert said(call('norm', work))[0] == '0'  # marked as done by now
+
+
+def test_ctrl_c_while_processes_load_ends_them_without_a_word(call):
+    assert said(call(script='interrupted.py')) == ('interrupted', '')
 
 
 FIRST_CERTIFICATE = """

@@ -1,9 +1,12 @@
-"""Processes of benches end when the bench is killed, which then cannot ask them to."""
+"""Processes of benches end when the bench is killed or interrupted, and say nothing of it."""
 
+import os
 from pathlib import Path
+import signal
 import subprocess
 import sys
 
+import pytest
 from ros.running_node import wait_until
 
 STUCK = """
@@ -14,6 +17,22 @@ if __name__ == '__main__':
         print(*{each.result() for each in [pool.submit(os.getpid) for _ in range(8)]}, flush=True)
         time.sleep(1000.0)
 """
+
+INTERRUPTED = """
+import multiprocessing, os, sys, time
+from safe_sysid.bench.processes import trial_processes
+def work(number):
+    os.write(1, b'at work\\n')
+    time.sleep(1000.0)
+if __name__ == '__main__':
+    try:
+        with trial_processes() as pool:
+            {trials}
+    except KeyboardInterrupt:
+        print(len(multiprocessing.active_children()), 'left')
+"""
+ONE, MANY = 'pool.submit(work, 0).result()', 'list(pool.map(work, range(100)))'
+ALL_BEGUN = 'list(pool.map(abs, range(os.cpu_count()))); '
 
 LATE = """
 import os, time
@@ -40,6 +59,23 @@ def test_they_end_when_their_bench_is_killed(tmp_path):
         bench.kill()
     assert workers
     wait_until(lambda: not any(map(_runs, workers)), f'the end of {workers}')
+
+
+@pytest.mark.parametrize('trials', [ONE, ALL_BEGUN + ONE, MANY])
+def test_ctrl_c_ends_them_at_once_without_a_word(trials, tmp_path):
+    """While some of them still load, while some are idle, and while all work."""
+    script = tmp_path / 'interrupted.py'
+    script.write_text(INTERRUPTED.format(trials=trials))
+    line = [sys.executable, str(script)]
+    pipes = {'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, 'text': True}
+    with subprocess.Popen(line, start_new_session=True, **pipes) as bench:
+        try:
+            assert bench.stdout.readline() == 'at work\n'
+            os.killpg(bench.pid, signal.SIGINT)
+            said, complaints = bench.communicate(timeout=60.0)
+        finally:
+            bench.kill()
+    assert (said.splitlines()[-1], complaints) == ('0 left', '')
 
 
 def _runs(pid):

@@ -21,7 +21,7 @@ warm_up.warm_up = compiling
 atexit.register(lambda: signal.raise_signal(signal.SIGINT){again})
 sys.exit(start())
 """
-COMMANDS = ['warm-up'], ['run', 'builtin_sim', '--robot', 'two_link']
+COMMANDS = ['warm-up'], ['run', 'builtin_sim', '--robot', 'two_link'], ['watch']
 
 
 def ended(command, first, again):
@@ -37,6 +37,6 @@ def test_ctrl_c_twice_is_as_once(command):
     assert ended(command, 'SIGINT', again=True) == (130, 'taken down\n', '')
 
 
-@pytest.mark.parametrize(('command', 'status'), [*zip(COMMANDS, (143, 0), strict=True)])
+@pytest.mark.parametrize(('command', 'status'), [*zip(COMMANDS, (143, 0, 143), strict=True)])
 def test_sigterm_takes_down_what_was_begun(command, status):
     assert ended(command, 'SIGTERM', again=False) == (status, 'taken down\n', '')

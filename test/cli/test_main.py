@@ -232,6 +232,12 @@ def test_ctrl_c_while_the_command_is_loaded_ends_it_without_a_word():
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, '', '')
 
 
+def test_whoever_starts_the_command_starts_what_hears_ctrl_c_while_it_is_loaded():
+    root = Path(__file__).parents[2]
+    for path in (root / 'Makefile', *(root / 'tools').glob('*.*')):
+        assert 'safe_sysid.cli.main' not in path.read_text(encoding='utf-8'), path
+
+
 def test_misuse_is_one_line_on_standard_error_and_status_2(tmp_path, capsys):
     table = tmp_path / 'readings.md'
     table.write_text('| q |', encoding='utf-8')

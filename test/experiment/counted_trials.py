@@ -52,8 +52,11 @@ def bits(trial):
 
 def main():
     folder, count, workers = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    with Store(folder) as store:
-        carry_out(store, square, trials(count), Workers(count=workers), print)
+    try:
+        with Store(folder) as store:
+            carry_out(store, square, trials(count), Workers(count=workers), print)
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 if __name__ == '__main__':
