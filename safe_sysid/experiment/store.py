@@ -24,10 +24,10 @@ from typing import Any
 
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.experiment.trial import Row, result_of, traceback_name
+from safe_sysid.output_file import new_file
 
 ROWS_PER_PART = 4096
 CUT = '.cut'  # end of the name of a part that can not be read
-WRITING = '.writing'  # end of the name of a file that is not complete
 
 
 class CampaignError(SafeSysidError):
@@ -217,9 +217,8 @@ def _write_part(path: Path, rows: list[Row]) -> None:
     names = dict.fromkeys(name for row in rows for name in row)
     columns = {name: pyarrow.array(_alike([row.get(name) for row in rows])) for name in names}
     columns['row'] = pyarrow.array([json.dumps(row) for row in rows])
-    temporary = path.with_name(path.name + WRITING)
-    pyarrow.parquet.write_table(pyarrow.table(columns), temporary, compression='zstd')
-    _name(temporary, path)
+    with _new_on_disk(path) as part:
+        pyarrow.parquet.write_table(pyarrow.table(columns), part, compression='zstd')
 
 
 def _alike(values: list[Any]) -> list[Any]:
@@ -233,16 +232,17 @@ def _alike(values: list[Any]) -> list[Any]:
 
 
 def _write_whole(path: Path, content: bytes) -> None:
-    temporary = path.with_name(path.name + WRITING)
-    temporary.write_bytes(content)
-    _name(temporary, path)
+    with _new_on_disk(path) as part:
+        part.write_bytes(content)
 
 
-def _name(temporary: Path, path: Path) -> None:
-    """Bring a file to the disk, then give it its name."""
-    with temporary.open('rb') as file:
-        os.fsync(file.fileno())
-    temporary.replace(path)
+@contextlib.contextmanager
+def _new_on_disk(path: Path) -> Iterator[Path]:
+    """Yield a path to write to, which is brought to the disk before it has its name."""
+    with new_file(path) as part:
+        yield part
+        with part.open('rb') as file:
+            os.fsync(file.fileno())
     directory = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(directory)

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from full_disk import files_of_at_most
 import pytest
 
 from safe_sysid.experiment.store import CampaignError, Store, read_rows
@@ -113,6 +114,19 @@ def test_a_full_disk_ends_a_campaign_with_a_sentence(tmp_path):
         with pytest.raises(CampaignError, match=r'takes no more rows .*--r'):
             store.add(some[1])
     assert keys(tmp_path) == [some[0]['key']]
+
+
+def test_of_a_part_that_a_full_disk_does_not_take_nothing_stays(tmp_path):
+    written(tmp_path, rows(40))
+    before = {path.name for path in tmp_path.iterdir()}
+    with Store(tmp_path) as store:
+        with files_of_at_most(100), pytest.raises(OSError, match='too large') as refusal:
+            store.close_part()
+        assert refusal.value.filename == str(tmp_path / 'part-00000.parquet')
+        with files_of_at_most(10), pytest.raises(OSError, match='too large'):
+            store.agree({'experiment': 'made up'})
+    assert {path.name for path in tmp_path.iterdir()} == before
+    assert len(keys(tmp_path)) == 40
 
 
 def test_a_row_with_what_is_not_a_number_is_an_error_that_names_it():

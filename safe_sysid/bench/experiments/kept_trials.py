@@ -12,6 +12,7 @@ from typing import Any
 from safe_sysid.bench.processes import trial_processes
 from safe_sysid.bench.settings import Progress
 from safe_sysid.errors import ConfigError
+from safe_sysid.output_file import write_text
 
 
 def trials_done(
@@ -36,7 +37,8 @@ def trials_done(
         for count, future in enumerate(as_completed(futures), start=1):
             number = futures[future]
             done[number] = asdict(future.result())
-            _write(_place(folder, run, seed, number), done[number])
+            if (place := _place(folder, run, seed, number)) is not None:
+                write_text(place, json.dumps(done[number]))
             progress(f'trial {number}: {count} of {len(left)} done')
     return [found for n in numbers if (found := done[n]) is not None]
 
@@ -54,12 +56,3 @@ def _read(path: Path | None) -> dict[str, Any] | None:
         return dict(json.loads(path.read_text(encoding='utf-8')))
     except ValueError as error:
         raise ConfigError(f'{path} is no trial ({error}); remove it') from error
-
-
-def _write(path: Path | None, found: dict[str, Any] | None) -> None:
-    """Write as a whole or not at all."""
-    if path is None:
-        return
-    begun = path.with_suffix('.part')
-    begun.write_text(json.dumps(found), encoding='utf-8')
-    begun.replace(path)

@@ -17,6 +17,7 @@ from pathlib import Path
 from safe_sysid.measure.bag import mcap_records as mcap
 from safe_sysid.measure.bag.mcap_chunk import McapChunk
 from safe_sysid.measure.bag.topic import BagTopic
+from safe_sysid.output_file import new_file
 
 PAGE = 4096  # [bytes] the smallest there is
 LIBRARY = 'safe_sysid'
@@ -134,13 +135,16 @@ class McapWriter:
 
 def _complete_file(path: Path, head: bytes, size: int) -> int:
     """Open a file that holds no messages yet and is complete, under its name."""
-    unnamed = path.with_name(path.name + '.new')
-    file = os.open(unnamed, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
-    os.ftruncate(file, size)
-    left = size - len(END) - len(head) - mcap.RECORD_HEADER.size
-    _write(file, head + mcap.RECORD_HEADER.pack(mcap.PADDING, left), 0)
-    _write(file, END, size - len(END))
-    unnamed.rename(path)
+    with new_file(path) as unnamed:
+        file = os.open(unnamed, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+        try:
+            os.ftruncate(file, size)
+            left = size - len(END) - len(head) - mcap.RECORD_HEADER.size
+            _write(file, head + mcap.RECORD_HEADER.pack(mcap.PADDING, left), 0)
+            _write(file, END, size - len(END))
+        except OSError:
+            os.close(file)
+            raise
     return file
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from safe_sysid.measure.bag.topic import BagTopic
+from safe_sysid.output_file import write_text
 
 # The last one in which quality of service is text, so that every rosbag2 since Humble reads it.
 VERSION = 8
@@ -40,9 +41,7 @@ class BagMetadata:
 
     def write(self, folder: Path) -> None:
         """Put the file in place of the one before; there is always a complete one."""
-        new = folder / (FILE_NAME + '.new')
-        new.write_text(self.text(), encoding='utf-8')
-        new.replace(folder / FILE_NAME)
+        write_text(folder / FILE_NAME, self.text())
 
     def text(self) -> str:
         """Text in JSON, which is YAML too."""

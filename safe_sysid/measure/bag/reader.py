@@ -128,7 +128,7 @@ def _storage_files(path: Path) -> list[Path]:
     """Files of a bag in the order they were written: bag_0, bag_1, ... bag_10."""
     if is_file(path):
         return [path] if path.suffix in STORAGE else []
-    found = [file for file in path.iterdir() if file.suffix in STORAGE]
+    found = [x for x in path.iterdir() if x.suffix in STORAGE and x.name[0] != '.']  # unfinished
     return sorted(found, key=lambda f: [int(x) for x in re.findall(r'\d+', f.stem)] or [0])
 
 

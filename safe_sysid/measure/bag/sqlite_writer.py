@@ -7,10 +7,12 @@ it read-only can't. An MCAP file needs nothing of the kind.
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 import sqlite3
 
 from safe_sysid.measure.bag.topic import BagTopic
+from safe_sysid.output_file import new_file
 
 SCHEMA_VERSION = 4
 TABLES = f"""
@@ -43,11 +45,8 @@ class SqliteWriter:
         self._types: set[str] = set()
         self._topics: set[int] = set()
         self._rows: list[tuple[int, int, bytes]] = []
-        unnamed = path.with_name(path.name + '.new')
-        with sqlite3.connect(unnamed) as first:
+        with new_file(path) as unnamed, closing(sqlite3.connect(unnamed)) as first:
             first.executescript(TABLES)
-        first.close()
-        unnamed.rename(path)
         self._file = sqlite3.connect(path, isolation_level=None)
         self._file.execute('PRAGMA synchronous = OFF')  # the system is not what ends
 

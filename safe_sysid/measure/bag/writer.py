@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+import shutil
 import sqlite3
 from typing import Annotated, Protocol
 
@@ -92,8 +93,12 @@ class BagWriter:
                 f'{folder}: no new folder can be made ({error.strerror}); name one that '
                 'does not exist, where you may write'
             ) from error
-        self._file = self._next_file(round(settings.file_size * 1e6))
-        self._say_what_is_there()
+        try:
+            self._file = self._next_file(round(settings.file_size * 1e6))
+            self._guarded(self._say_what_is_there)
+        except RecordingError:  # nothing is in the bag, so nothing of it stays
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
 
     def add_topic(self, topic: BagTopic) -> int:
         """Return number by which messages of a topic are written."""
@@ -141,7 +146,7 @@ class BagWriter:
         try:
             return self._storage(path, size)
         except (OSError, sqlite3.Error) as error:
-            raise RecordingError(f'{path}: {error}; recording ends here') from error
+            raise RecordingError(f'{path}: {_reason(error)}; recording ends here') from error
 
     def _name(self) -> str:
         return f'{self._folder.name}_{len(self._finished)}{self._suffix}'
@@ -159,6 +164,11 @@ class BagWriter:
             write()
         except (OSError, sqlite3.Error) as error:
             raise RecordingError(
-                f'{self._folder}: {error}; the bag holds everything up to the last '
+                f'{self._folder}: {_reason(error)}; the bag holds everything up to the last '
                 'commit, recording ends here'
             ) from error
+
+
+def _reason(error: OSError | sqlite3.Error) -> str:
+    """Return what is wrong, without the name of a file."""
+    return getattr(error, 'strerror', None) or str(error)

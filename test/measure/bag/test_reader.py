@@ -115,9 +115,11 @@ def test_a_folder_without_metadata_is_read_file_by_file_in_order(storage, rng, t
         piece = Bag(bag.messages[3 * part : 3 * part + 3]).write(tmp_path / f'p{part}', storage)
         file = storage_file(piece)
         file.rename(folder / f'run_{part}{file.suffix}')
+    (folder / f'.9_run_12{file.suffix}').touch()  # of a process that was killed as it began one
     recording = read_rosbag(folder, ABC)
     assert_equal(recording, stamp, numbers)
     assert 'no usable metadata.yaml' in recording.remarks[0]
+    assert 'run_12' not in ' '.join(recording.remarks)
 
 
 @pytest.mark.parametrize('storage', STORAGES)

@@ -8,12 +8,14 @@ import sqlite3
 import subprocess
 import sys
 
+from full_disk import files_of_at_most
 import pytest
 from rosbags.rosbag2 import Reader
 from tiers import slow_after
 
 from safe_sysid.errors import ConfigError, RecordingError
 from safe_sysid.measure.bag import writer
+from safe_sysid.measure.bag.metadata import BagMetadata
 from safe_sysid.measure.bag.topic import BagTopic, Delivery
 from safe_sysid.measure.bag.writer import BagSettings, BagWriter
 
@@ -184,6 +186,29 @@ def test_a_killed_process_leaves_what_it_committed(tmp_path, rng, storage):
         assert [stamp for stamp, _, _ in found] == list(range(len(found)))
         assert len(found) > int(said)
         assert all(data == stamp.to_bytes(8, 'little') * 20 for stamp, _, data in found)
+
+
+@pytest.mark.parametrize('storage', ['mcap', 'sqlite3'])
+def test_of_a_bag_that_cannot_be_begun_nothing_stays(tmp_path, storage):
+    with files_of_at_most(1), pytest.raises(RecordingError, match='recording ends here'):
+        BagWriter(tmp_path / 'bag', BagSettings(storage))
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize('storage', ['mcap', 'sqlite3'])
+def test_of_a_file_that_cannot_be_begun_nothing_stays(tmp_path, storage):
+    with files_of_at_most(1), pytest.raises((OSError, sqlite3.Error)):
+        writer.STORAGES[storage][0](tmp_path / 'bag_1', 100_000)
+    assert not [*tmp_path.iterdir()]
+
+
+def test_metadata_that_cannot_be_written_leaves_those_before(tmp_path):
+    metadata = BagMetadata('mcap', TOPICS, [], '')
+    metadata.write(tmp_path)
+    with files_of_at_most(100), pytest.raises(OSError, match='too large'):
+        replace(metadata, topics=[]).write(tmp_path)
+    (path,) = tmp_path.iterdir()
+    assert path.read_text(encoding='utf-8') == metadata.text()
 
 
 def test_what_cannot_be_is_said(tmp_path, monkeypatch):
