@@ -17,6 +17,7 @@ from safe_sysid.bench.experiments.calibration import (
     simulated_log,
     trial,
 )
+from safe_sysid.bench.plots import PLOTS, LinePlot
 from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.bench.timing import median_seconds
 from safe_sysid.calibrate.calibration import calibrate, consistency
@@ -36,7 +37,7 @@ from safe_sysid.calibrate.settings import CalibrationSettings, PoseNoise
 from safe_sysid.measure.recording_choice import RecordingChoice
 from safe_sysid.model.arm import arm_of
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.figures import Axes, line_plot
+from safe_sysid.report.figures import Axes
 
 ROBOTS = ('lbr_med7', 'kinova_gen3')
 SECONDS, RATE = 20.0, 1000.0  # of a trial
@@ -76,9 +77,7 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     }
     progress('kinematics')
     figures['kinematics'] = [_kinematics(settings.seed, kind) for kind in ('poses', 'points')]
-    if settings.plots is not None:
-        _plot(settings.plots, scores)
-    return figures
+    return {**figures, PLOTS: [_plot(scores)]}
 
 
 def _fits(one: CalibrationTrial, repeats: int) -> dict[str, object]:
@@ -185,12 +184,12 @@ def random_positions(model: RobotModel, rng: np.random.Generator, count: int) ->
     return rng.uniform(lower, upper, (count, model.n))
 
 
-def _plot(folder: Path, scores: Array) -> None:
+def _plot(scores: Array) -> LinePlot:
     """How errors of base parameters are distributed, in units of their standard deviation."""
     edges = np.linspace(0.0, 4.0, 41)
     share = np.array([np.mean(np.abs(scores) <= x) for x in edges])
-    line_plot(
-        folder / 'calibrate_scores.svg',
+    return LinePlot(
+        'calibrate_scores.svg',
         edges,
         {'errors of base parameters': share},
         Axes('standard deviations', 'share within'),

@@ -21,6 +21,7 @@ from safe_sysid.bench.experiments.excitation import (
     feature_point_figures,
     tool_problem,
 )
+from safe_sysid.bench.plots import PLOTS, LinePlot
 from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.excite.certificate import proven_distance, torque_share
 from safe_sysid.excite.criteria import smooth_condition
@@ -29,7 +30,7 @@ from safe_sysid.excite.design_problem import DesignProblem
 from safe_sysid.excite.multi_start import NoMotionError, design
 from safe_sysid.excite.multi_start import Progress as SearchProgress
 from safe_sysid.excite.settings import Effort
-from safe_sysid.report.figures import Axes, line_plot
+from safe_sysid.report.figures import Axes
 
 PROCESSES = 2
 SEEDS = 5
@@ -115,14 +116,13 @@ def _against_time(
             f'seed {effort.seed}: condition {condition_within(histories[-1], np.inf):.1f} in '
             f'{seen[-1].elapsed:.0f} s, CPU {seen[-1].cpu:.0f} s'
         )
-    if settings.plots is not None:
-        _plot(settings, histories, seconds)
     rows = [_search_row(history, seconds) for history in histories]
     medians = {name: float(np.median([row[name] for row in rows])) for name in rows[0]}
     return {
         **medians,
         'processes': PROCESSES,
         'searches': [{'seed': settings.seed + i, **row} for i, row in enumerate(rows)],
+        PLOTS: [_plot(settings.seed, histories, seconds)],
     }
 
 
@@ -188,16 +188,13 @@ def _as_row(row: CriterionRow, progress: Progress) -> dict[str, Any]:
     }
 
 
-def _plot(
-    settings: BenchSettings, histories: list[tuple[SearchProgress, ...]], seconds: float
-) -> None:
+def _plot(seed: int, histories: list[tuple[SearchProgress, ...]], seconds: float) -> LinePlot:
     """Condition number against wall time, one line for each seed."""
-    assert settings.plots is not None
     grid: Array = np.linspace(0.5, LATEST * seconds, 300)
     series = {
-        f'seed {settings.seed + i}': np.array([condition_within(history, t) for t in grid])
+        f'seed {seed + i}': np.array([condition_within(history, t) for t in grid])
         for i, history in enumerate(histories)
     }
     finite = {name: np.where(np.isfinite(y), y, np.nan) for name, y in series.items()}
     axes = Axes('wall time [s]', 'condition number', 'linear', 'log')
-    line_plot(settings.plots / 'excite_condition.svg', grid, finite, axes)
+    return LinePlot('excite_condition.svg', grid, finite, axes)

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from safe_sysid.bench.experiments.identifiability import trial
+from safe_sysid.bench.plots import PLOTS, LinePlot
 from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.bench.timing import median_seconds
 from safe_sysid.identifiability.exact_geometry import ExactAngle, ExactPlacement, Turn
@@ -18,7 +19,7 @@ from safe_sysid.identifiability.parameter_nullspace import (
 )
 from safe_sysid.identifiability.urdf_kinematics import robot_kinematics
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.figures import Axes, line_plot
+from safe_sysid.report.figures import Axes
 
 ROBOT = 'kinova_gen3'
 TRIALS, QUICK_TRIALS = 1000, 100
@@ -42,15 +43,14 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
         progress(f'chain of {joints} joints')
         scaling.append(_scaling(joints))
     figures['scaling'] = scaling
-    if settings.plots is not None:
-        line_plot(
-            settings.plots / 'identifiability_scaling.svg',
-            np.array(SCALING),
-            {key: np.array([row[key] for row in scaling]) for key in ('float_ms', 'exact_ms')},
-            Axes('joints', 'ms', 'log', 'log'),
-        )
     figures.update(_agreement(settings, progress))
-    return figures
+    plot = LinePlot(
+        'identifiability_scaling.svg',
+        np.array(SCALING),
+        {key: np.array([row[key] for row in scaling]) for key in ('float_ms', 'exact_ms')},
+        Axes('joints', 'ms', 'log', 'log'),
+    )
+    return {**figures, PLOTS: [plot]}
 
 
 def _agreement(settings: BenchSettings, progress: Progress) -> dict[str, object]:

@@ -16,6 +16,7 @@ from safe_sysid.bench.experiments.kinova_dumbbell import (
     kinova_trial,
     wrong_trial,
 )
+from safe_sysid.bench.plots import PLOTS, LinePlot
 from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.errors import BoundError
 from safe_sysid.identify.linear_bounds import linear, linear_unweighted
@@ -31,7 +32,7 @@ from safe_sysid.identify.set_membership import set_membership
 from safe_sysid.identify.solves import SolvesAtOnce, SolvesInBackground
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.inertia import LABELS
-from safe_sysid.report.figures import Axes, line_plot
+from safe_sysid.report.figures import Axes
 
 BASE_FREQUENCIES = (0.1, 1.0, 2.0)  # [Hz] of the motions of Table IV
 FORMS = {
@@ -54,12 +55,19 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     figures |= _tightness(settings.seed, 1 if quick else 5, progress)
     figures |= _speed(settings.seed, progress)
     lengths = (1, 10, 30) if quick else (1, 3, 10, 30, 60, 120, 300, 600)
-    figures['cost_by_length'] = _cost_by_length(settings, lengths, progress)
+    costs = _cost_by_length(settings, lengths, progress)
+    figures['cost_by_length'] = costs
     each = min(trials, 2 if quick else 100)
     figures['contradiction_rate'] = {
         case: _contradiction_rate(settings.seed, case, each, progress) for case in WRONG_CASES
     }
-    return figures
+    plot = LinePlot(
+        'identify_cost_by_length.svg',
+        np.array([row['seconds'] for row in costs]),
+        {'solve [s]': np.array([row['solve_s'] for row in costs])},
+        Axes('seconds recorded', 'seconds per solve', 'log', 'linear'),
+    )
+    return {**figures, PLOTS: [plot]}
 
 
 def _table4(settings: BenchSettings, progress: Progress) -> dict[str, object]:
@@ -202,13 +210,6 @@ def _cost_by_length(
                     'seconds': seconds, 'rows': solution.rows, 'solve_s': solution.seconds,
                     'mass_half_width': float(solution.bounds.radius[0]),
                 })  # fmt: skip
-    if settings.plots is not None:
-        line_plot(
-            settings.plots / 'identify_cost_by_length.svg',
-            np.array([row['seconds'] for row in table]),
-            {'solve [s]': np.array([row['solve_s'] for row in table])},
-            Axes('seconds recorded', 'seconds per solve', 'log', 'linear'),
-        )
     return table
 
 

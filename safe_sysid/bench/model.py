@@ -8,6 +8,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.bench.casadi_functions import casadi_figures
+from safe_sysid.bench.plots import PLOTS, LinePlot
 from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.bench.timing import median_seconds
 from safe_sysid.model.dynamics.regressors import (
@@ -18,7 +19,7 @@ from safe_sysid.model.dynamics.regressors import (
     standard_regressor,
 )
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.figures import Axes, line_plot
+from safe_sysid.report.figures import Axes
 
 ROBOT = 'kinova_gen3'
 SAMPLES = 30_000
@@ -52,14 +53,13 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
         progress(f'{samples} samples in chunks')
         scaling.append(_scaling(model, rng, samples))
     figures['scaling'] = scaling
-    if settings.plots is not None:
-        line_plot(
-            settings.plots / 'model_scaling.svg',
-            np.array([row['samples'] for row in scaling]),
-            {'momentum and momentum rate': np.array([row['seconds'] for row in scaling])},
-            Axes('samples', 'seconds', 'log', 'log'),
-        )
-    return figures
+    plot = LinePlot(
+        'model_scaling.svg',
+        np.array([row['samples'] for row in scaling]),
+        {'momentum and momentum rate': np.array([row['seconds'] for row in scaling])},
+        Axes('samples', 'seconds', 'log', 'log'),
+    )
+    return {**figures, PLOTS: [plot]}
 
 
 def exhaust(model: RobotModel, q: Array, qd: Array) -> None:

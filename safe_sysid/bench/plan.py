@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from safe_sysid.bench.experiments.kinova_dumbbell import DUMBBELLS, kinova_prior
 from safe_sysid.bench.experiments.new_obstacles import times_among_new_obstacles
 from safe_sysid.bench.experiments.planning import at_rest, random_start
 from safe_sysid.bench.experiments.reach import kinova_with_dumbbell
+from safe_sysid.bench.plots import PLOTS, LinePlot
 from safe_sysid.bench.search_cases import (
     BOXES,
     BUDGET,
@@ -38,7 +38,7 @@ from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.receding_horizon import PlannerSettings
 from safe_sysid.plan.result import SearchOutcome
 from safe_sysid.plan.search.best_plan import Budget, SearchSettings, stand_still
-from safe_sysid.report.figures import Axes, line_plot
+from safe_sysid.report.figures import Axes
 
 SECONDS = 9.0  # 1.5 s at rest, four plans of 1.5 s, and the braking half of the last one
 PACE = 4.0  # simulated time waits for searches, so that a busy computer does not plan less well
@@ -57,8 +57,6 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     dumbbells = DUMBBELLS[-1:] if settings.quick else DUMBBELLS
     ours, random = _episodes(settings.seed, dumbbells, progress)
     elsewhere = {} if settings.quick else _elsewhere(settings.seed + 1, dumbbells, progress)
-    if settings.plots is not None:
-        _plot(settings.plots, ours)
     return {
         **_counts(cases),
         **_times(cases),
@@ -71,6 +69,7 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
         'refused': [
             _refusal(case) for case in cases if case.found.outcome is not SearchOutcome.FOUND
         ],
+        PLOTS: [_plot(name, done) for name, done in ours.items()],
     }
 
 
@@ -193,12 +192,11 @@ def _refusal(case: Case) -> dict[str, object]:
     }
 
 
-def _plot(folder: Path, ours: dict[str, Episode]) -> None:
+def _plot(name: str, done: Episode) -> LinePlot:
     """Half widths over time, as shares of the first ones."""
-    for name, done in ours.items():
-        t, widths = done.widths_over_time()
-        shares: dict[str, Array] = {
-            label: widths[:, i] / widths[0, i] for i, label in enumerate(LABELS)
-        }
-        axes = Axes('time [s]', 'half width as a share of Table I', y_scale='log')
-        line_plot(folder / f'widths_{name}.png', t, shares, axes)
+    t, widths = done.widths_over_time()
+    shares: dict[str, Array] = {
+        label: widths[:, i] / widths[0, i] for i, label in enumerate(LABELS)
+    }
+    axes = Axes('time [s]', 'half width as a share of Table I', y_scale='log')
+    return LinePlot(f'widths_{name}.png', t, shares, axes)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 import os
-from pathlib import Path
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from safe_sysid.bench.experiments.reach import (
     sample_motion,
 )
 from safe_sysid.bench.experiments.reach_escapes import controller_torque, excess, torques
+from safe_sysid.bench.plots import PLOTS, LinePlot
 from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.bench.timing import median_spent
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
@@ -43,7 +44,7 @@ from safe_sysid.reach.error_balls import error_set
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
-from safe_sysid.report.figures import Axes, line_plot
+from safe_sysid.report.figures import Axes
 from safe_sysid.sets.box import Box
 from safe_sysid.track.gains import Gains
 from safe_sysid.trajectory.bezier import Bezier
@@ -119,9 +120,7 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     voxels = median_spent(lambda: ReachableSet.certify_center(problem), repeats)
     figures['certify_ms_voxels'], figures['certify_cpu_ms_voxels'] = (1e3 * t for t in voxels)
     figures.update(_compared(scaling))
-    if settings.plots is not None:
-        _plots(settings.plots, scaling)
-    return {**figures, 'scaling': scaling, 'load': load}
+    return {**figures, 'scaling': scaling, 'load': load, PLOTS: list(_plots(scaling))}
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,7 +326,7 @@ def _voxels(rng: np.random.Generator) -> Obstacles:
     return Obstacles.of({f'voxel_{i}': Box(c, size, np.eye(3)) for i, c in enumerate(centers)})
 
 
-def _plots(folder: Path, scaling: dict[str, list[dict[str, float]]]) -> None:
+def _plots(scaling: dict[str, list[dict[str, float]]]) -> Iterator[LinePlot]:
     for name, rows in scaling.items():
         series = {
             what: np.array([row[f'{what}_cpu_ms'] for row in rows])
@@ -335,4 +334,4 @@ def _plots(folder: Path, scaling: dict[str, list[dict[str, float]]]) -> None:
         }
         sizes = np.array([row[name] for row in rows])
         axes = Axes(name, 'milliseconds of processor time', 'linear', 'log')
-        line_plot(folder / f'reach_{name}.svg', sizes, series, axes)
+        yield LinePlot(f'reach_{name}.svg', sizes, series, axes)

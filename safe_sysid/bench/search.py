@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 import os
-from pathlib import Path
 import time
 
 import numpy as np
@@ -24,6 +23,7 @@ from safe_sysid.bench.experiments.planning import (
     random_start,
 )
 from safe_sysid.bench.experiments.reach import kinova_with_dumbbell
+from safe_sysid.bench.plots import PLOTS, LinePlot
 from safe_sysid.bench.search_cases import BOXES, STRONG, SWITCH
 from safe_sysid.bench.search_cases import settings as arms
 from safe_sysid.bench.settings import BenchSettings, Progress
@@ -33,7 +33,7 @@ from safe_sysid.plan.result import SearchFinding
 from safe_sysid.plan.search.best_plan import Budget, SearchSettings, search
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
-from safe_sysid.report.figures import Axes, line_plot
+from safe_sysid.report.figures import Axes
 
 NO_CLOCK = 1000.0  # [s]: searches end by their counts, however busy a machine is
 WHOLE = SearchSettings(ipopt_seconds=NO_CLOCK)
@@ -83,11 +83,10 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     if not still:
         return {'starts': count, 'searched': 0, **by_joints, 'load': load}
     reached = {way: _reached(findings, np.array(still)) for way, findings in found.items()}
-    if settings.plots is not None:
-        _plot(settings.plots, reached)
     return {
         'starts': count,
         'searched': len(still),
+        PLOTS: [_plot(reached)],
         'cpu_s': AT,
         'cost_below_standing_still': reached,
         'last_cost_median': {
@@ -177,6 +176,6 @@ def _is_best(found: Mapping[str, list[SearchFinding]], way: str, i: int) -> bool
     return found[way][i].cost <= min(each[i].cost for each in found.values()) + 0.01
 
 
-def _plot(folder: Path, reached: Mapping[str, Array]) -> None:
+def _plot(reached: Mapping[str, Array]) -> LinePlot:
     axes = Axes('processor time [s]', 'cost below standing still', 'log', 'linear')
-    line_plot(folder / 'search_cost.svg', np.array(AT), reached, axes)
+    return LinePlot('search_cost.svg', np.array(AT), reached, axes)

@@ -24,11 +24,12 @@ from safe_sysid.bench.experiments.tracking import (
 )
 from safe_sysid.bench.late_arms import loops_of_arms
 from safe_sysid.bench.late_readings import late_figures
+from safe_sysid.bench.plots import PLOTS, LinePlot
 from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.errors import SimulationError
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.figures import Axes, line_plot
+from safe_sysid.report.figures import Axes
 from safe_sysid.simulate.drake import DrakeBody
 from safe_sysid.simulate.rigid_body import RigidBody
 from safe_sysid.simulate.simulated_arm import Dynamics
@@ -58,10 +59,8 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     rates = QUICK_RATES if settings.quick else RATES
     figures |= _held(settings.seed, rates, min(runs, 4 if settings.quick else 40), progress)
     progress('baselines with a payload nobody told them of')
-    figures['baselines'] = baselines(settings.seed, settings.plots)
-    if settings.plots is not None:
-        _plot_rates(settings, figures['hold'])
-    return figures
+    figures['baselines'], plots = baselines(settings.seed)
+    return {**figures, PLOTS: [*plots, _plot_of_rates(figures['hold'])]}
 
 
 def _promises(seed: int, runs: int, progress: Progress) -> dict[str, object]:
@@ -148,14 +147,14 @@ def _excess(trials: list[TrackTrial], rate: float) -> dict[str, float]:
     return {'energy': float(max(energy)) - 1.0, 'errors': float(max(errors)) - 1.0}
 
 
-def _plot_rates(settings: BenchSettings, rows: object) -> None:
-    assert settings.plots is not None and isinstance(rows, list)
+def _plot_of_rates(rows: object) -> LinePlot:
+    assert isinstance(rows, list)
     names = ('random_arms_energy', 'joint_without_slack_energy')
     series: dict[str, Array] = {
         name: np.maximum([row[name] for row in rows], 1e-9) for name in names
     }
-    line_plot(
-        settings.plots / 'track_hold.svg',
+    return LinePlot(
+        'track_hold.svg',
         np.array([row['rate_hz'] for row in rows]),
         series,
         Axes('rate at which the torque is held [Hz]', 'V / V_M - 1', 'log', 'log'),

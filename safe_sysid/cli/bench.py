@@ -29,17 +29,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid bench`."""
-    from safe_sysid.bench.runner import run
+    from safe_sysid.bench.runner import measured
     from safe_sysid.bench.settings import BenchSettings
     from safe_sysid.cli.output import print_to_error
     from safe_sysid.cli.setting_options import chosen
     from safe_sysid.report.figures_text import as_json, as_table
 
+    settings = BenchSettings(**chosen(options, BenchSettings))
     with print_to_error():
-        figures = run(
-            options.name, BenchSettings(**chosen(options, BenchSettings)), _to_standard_error
-        )
-    print(as_json(figures) if options.json else as_table(figures))
+        found = measured(options.name, settings, _to_standard_error)
+    print(as_json(found.figures) if options.json else as_table(found.figures), flush=True)
+    found.draw(settings.plots)
     return 0
 
 

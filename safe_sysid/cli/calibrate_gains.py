@@ -79,8 +79,6 @@ def command(options: argparse.Namespace) -> int:
         'mass_kg': float(found.phi[0]),
         'pairs': len(options.loaded),
     }
-    if options.out is not None and not undecided.any():
-        KnownGains(names, found.gain, found.log_covariance).write(options.out, origin)
     figures: dict[str, object] = {
         **origin,
         'payload': 'its mass' if payload is None else payload.name,
@@ -100,5 +98,7 @@ def command(options: argparse.Namespace) -> int:
             for i, name in enumerate(names)
         ],
     }
-    print(as_json(figures) if options.json else as_table(figures))
+    print(as_json(figures) if options.json else as_table(figures), flush=True)
+    if options.out is not None and not undecided.any():
+        KnownGains(names, found.gain, found.log_covariance).write(options.out, origin)
     return int(undecided.any())

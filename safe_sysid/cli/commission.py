@@ -77,6 +77,14 @@ def command(options: argparse.Namespace) -> int:
         proposal['effort'] = found.effort
     if found.delay is not None:
         proposal['command'] = {'delay': list(found.delay)}
+    if options.json:
+        findings = [
+            {'what': f.what, 'agreement': f.agreement.name, 'said': f.said} for f in found.findings
+        ]
+        proposed = {**proposal, 'bridge': found.command}
+        print(json.dumps({'findings': findings, 'proposal': proposed}), flush=True)
+    else:
+        print('\n'.join(map(str, found.findings)), flush=True)
     if options.proposal is not None:
         head = (
             f'# Measured in {options.recording}, for {model.settings_file}.\n'
@@ -87,14 +95,6 @@ def command(options: argparse.Namespace) -> int:
             text += '# For `command` of the bridge, in the settings of the loop:\n#   '
             text += yaml_text(found.command).strip().replace('\n', '\n#   ') + '\n'
         write_text(options.proposal, text)
-    if options.json:
-        findings = [
-            {'what': f.what, 'agreement': f.agreement.name, 'said': f.said} for f in found.findings
-        ]
-        proposal['bridge'] = found.command
-        print(json.dumps({'findings': findings, 'proposal': proposal}))
-    else:
-        print('\n'.join(map(str, found.findings)))
     return DIFFERS if found.differs else 0
 
 

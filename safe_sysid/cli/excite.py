@@ -74,7 +74,7 @@ def command(options: argparse.Namespace) -> int:
     from safe_sysid.errors import BoundError
     from safe_sysid.excite.contact_model import ContactModel
     from safe_sysid.excite.settings import Effort, ExcitationAim, read_settings, settings_of
-    from safe_sysid.export.motion import refuse_unproven
+    from safe_sysid.export.motion import motion_files, refuse_unproven
     from safe_sysid.report.figures_text import as_json, as_table
 
     effort = Effort(**chosen(options, Effort))
@@ -98,19 +98,20 @@ def command(options: argparse.Namespace) -> int:
             arm, options.payload, aim=aim, settings=settings, effort=effort, watch=watch
         )
     figures, warnings = found.as_dict(), list(found.warnings)
-    if options.html is not None:
-        found.report(options.html)
     if options.out is not None:
         try:
-            write = found.export_unproven if allowed else found.export
-            paths = write(options.out)
-            figures['files'] = [str(path) for path in paths]
+            refuse_unproven(() if allowed else found.motion.contact_doubts)
+            figures['files'] = [str(path) for path in motion_files(options.out)]
         except BoundError as error:
             warnings.append(str(error))
     figures['warnings'] = warnings
-    print(as_json(figures) if options.json else as_table(figures))
+    print(as_json(figures) if options.json else as_table(figures), flush=True)
     for warning in warnings:
         print(f'warning: {warning}', file=sys.stderr)
+    if options.html is not None:
+        found.report(options.html)
+    if 'files' in figures:
+        found.export_unproven(options.out)
     return 1 if warnings else 0
 
 

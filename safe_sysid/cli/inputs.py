@@ -26,11 +26,13 @@ def existing(text: str) -> Path:
 
 
 def new_file(text: str) -> Path:
-    """Return where a file can be written, or over one that is there."""
+    """Return where a file can be written, or over one that is there; or a device."""
     path = Path(text)
-    if not text or (_is_there(path) and path.is_dir()):
+    is_there = bool(text) and _is_there(path)
+    if not text or (is_there and path.is_dir()):
         raise argparse.ArgumentTypeError(f"'{text}' is a folder, and has to be a file")
-    new_folder(str(path.parent))
+    if not is_there or path.is_file():
+        new_folder(str(path.parent))
     return path
 
 

@@ -43,6 +43,7 @@ from safe_sysid.errors import SafeSysidError
 ONE_THREAD = ('identify', 'calibrate-gains', 'run', 'replay')  # small matrices: threads only fight
 INTERRUPTED = 130  # what a shell reports for Ctrl-C
 NOT_READ = 141  # and for a pipe that was closed
+NEAR = 40  # letters around what cannot be written that are shown
 
 GROUPS: dict[str, dict[str, ModuleType]] = {  # heading of --help: subcommands and their files
     'to start with': {
@@ -98,6 +99,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f'safe-sysid: {_of_system(error)}', file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left of it
         return WRONG_USE
+    except (MemoryError, UnicodeEncodeError) as error:
+        print(f'safe-sysid: {_of_data(error)}', file=sys.stderr)
+        return WRONG_USE
 
 
 def _carried_out(words: Sequence[str]) -> int:
@@ -134,6 +138,19 @@ def _of_system(error: OSError) -> str:
     """Sentence about a file or device that the system refused."""
     where = f"'{error.filename}'" if error.filename is not None else 'standard output'
     return f'{where}: {error.strerror or error}'
+
+
+def _of_data(error: MemoryError | UnicodeEncodeError) -> str:
+    """Sentence about data that there is no room for, or no way to write."""
+    if isinstance(error, MemoryError):
+        reason = f' ({error})' if str(error) else ''
+        return f'there is not enough memory{reason}; free some, or give it less at a time'
+    wrong = error.object[error.start : error.end]
+    near = error.object[max(error.start - NEAR, 0) : error.end + NEAR]
+    return (
+        f'{wrong!r} in {near!r} cannot be written as {error.encoding}: it is no text. Where it is '
+        'in the name of a file, give that another name'
+    )
 
 
 def parser(words: Sequence[str]) -> CommandLine:

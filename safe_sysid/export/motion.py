@@ -40,7 +40,7 @@ def write_motion(
     if not unproven_contact:
         refuse_unproven(motion.contact_doubts)
     warning = [f'{HEAD}: {doubt}' for doubt in motion.contact_doubts]
-    paths = [folder / f'{motion.name}{suffix}' for suffix in SUFFIXES]
+    paths = motion_files(folder, motion.name)
     panels = {
         label: dict(zip(motion.joint_names, rows.T, strict=True))
         for label, rows in zip(
@@ -54,6 +54,11 @@ def write_motion(
         write_text(paths[1], _comments([*warning, *about]) + _trajectory(motion))
         stacked_plot(paths[2], motion.t, panels, 'time [s]')
     return paths
+
+
+def motion_files(folder: Path, name: str = MotionSamples.name) -> list[Path]:
+    """Files that a motion is written into."""
+    return [folder / f'{name}{suffix}' for suffix in SUFFIXES]
 
 
 def refuse_unproven(doubts: Sequence[str]) -> None:

@@ -23,9 +23,14 @@ def record_driver(folder: Path, topics: tuple[str, str], seconds: float) -> None
     if folder.exists():
         raise ConfigError(f'{folder} is there already; name another folder to record into')
     command = [sys.executable, '-m', PROBE, str(folder), repr(seconds), *topics]
-    run = subprocess.run(
-        command, capture_output=True, text=True, timeout=seconds + BESIDES, check=False
-    )
+    longest = seconds + BESIDES
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=longest, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise MeasurementError(
+            f'what listens to the driver has not ended after {longest:g} s; what it heard so far '
+            f'is in {folder}, if anything'
+        ) from error
     if not run.stdout:
         said = run.stderr.strip().splitlines() or ['it said nothing']
         raise MeasurementError(

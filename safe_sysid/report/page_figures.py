@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 import re
 
+from safe_sysid.output_file import filled_folder
 from safe_sysid.report.figures import panels
 from safe_sysid.report.html_page import Page
 
@@ -12,14 +13,14 @@ FORMATS = ('png', 'svg')
 
 
 def write_figures(folder: Path, page: Page) -> list[Path]:
-    """One figure per section that has plots, in every format."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """One figure per section that has plots, in every format; all of them or none."""
     written: list[Path] = []
-    for section in page.sections:
-        if not section.plots:
-            continue
-        name = re.sub(r'[^a-z0-9]+', '_', section.heading.lower()).strip('_')
-        paths = [folder / f'{name}.{ending}' for ending in FORMATS]
-        panels(paths, section.plots)
-        written += paths
+    with filled_folder(folder):
+        for section in page.sections:
+            if not section.plots:
+                continue
+            name = re.sub(r'[^a-z0-9]+', '_', section.heading.lower()).strip('_')
+            paths = [folder / f'{name}.{ending}' for ending in FORMATS]
+            panels(paths, section.plots)
+            written += paths
     return written

@@ -2,7 +2,7 @@
 
 import pytest
 
-from safe_sysid.bench.plan import run
+from safe_sysid.bench.runner import run
 from safe_sysid.bench.settings import BenchSettings
 
 KEYS = {
@@ -25,7 +25,9 @@ KEYS = {
 
 @pytest.mark.nightly
 def test_a_small_run(tmp_path):
-    figures = run(BenchSettings(trials=1, seed=0, quick=True, plots=tmp_path), lambda _: None)
+    figures = run(
+        'plan', BenchSettings(trials=1, seed=0, quick=True, plots=tmp_path), lambda _: None
+    )
     assert figures.keys() >= KEYS
     assert figures['starts'] == 3
     assert figures['certified_bare'] == figures['can_stand_still_bare']

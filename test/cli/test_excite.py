@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from safe_sysid.bench.excite import run
 from safe_sysid.bench.experiments.excitation import feature_point_figures
+from safe_sysid.bench.runner import run
 from safe_sysid.bench.settings import BenchSettings
 from safe_sysid.cli.main import main
 from safe_sysid.config import allowed_values, read_yaml
@@ -150,7 +150,9 @@ def test_feature_points_need_their_inflation():
 
 @pytest.mark.nightly
 def test_bench_excite_says_what_was_agreed(tmp_path):
-    figures = run(BenchSettings(trials=4, seed=1, quick=True, plots=tmp_path), lambda _: None)
+    figures = run(
+        'excite', BenchSettings(trials=4, seed=1, quick=True, plots=tmp_path), lambda _: None
+    )
     assert {'kappa_5s', 'kappa_20s', 'clearance_violations', 'criteria'} <= figures.keys()
     assert figures['designs'] == 4
     assert figures['clearance_violations'] == 0

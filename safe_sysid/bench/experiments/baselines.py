@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.bench.experiments.tracking import CLOCK, DURATION, MILLISECOND
+from safe_sysid.bench.plots import LinePlot
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.dynamics.regressors import slotine_li_regressor
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.figures import Axes, line_plot
+from safe_sysid.report.figures import Axes
 from safe_sysid.sets.interval import Interval
 from safe_sysid.simulate.rigid_body import RigidBody
 from safe_sysid.track.baselines.adaptation import Adaptation, rates_of_end_effector, unbounded
@@ -40,8 +40,11 @@ class Course(NamedTuple):
     unknown: Array  # (N,) torque that theta_hat misses on random motions, relative to the start
 
 
-def baselines(seed: int, plots: Path | None) -> dict[str, dict[str, float]]:
-    """Position error in the end, and what is not known of the payload then, for each of them."""
+def baselines(seed: int) -> tuple[dict[str, dict[str, float]], list[LinePlot]]:
+    """Position error in the end, and what is not known of the payload then, for each of them.
+
+    Plots show both over time.
+    """
     rng = np.random.default_rng([seed, 5])
     model = RobotModel.named('kinova_gen3')
     truth = model.with_payload(read_payload(PAYLOAD))
@@ -58,18 +61,21 @@ def baselines(seed: int, plots: Path | None) -> dict[str, dict[str, float]]:
         nothing = Adaptation(np.zeros(model.layout.size), model.theta, unbounded(model.theta))
         pid = GravityPidController(model, PID, CLOCK)
         courses[f'gravity_pid_{name}'] = _course(pid, truth, plans, judge, nothing)
-    if plots is not None:
-        t = np.arange(0, round(SECONDS * 1000), EVERY) / 1000
-        for column, label in (
-            ('sag', 'largest position error [rad]'),
-            ('unknown', 'torque that is not understood, relative'),
-        ):
-            series = {name: getattr(course, column) for name, course in courses.items()}
-            line_plot(plots / f'track_baselines_{column}.svg', t, series, Axes('time [s]', label))
-    return {
+    ends = {
         name: {'position_error': float(c.sag[-1]), 'torque_unknown': float(c.unknown[-1])}
         for name, c in courses.items()
     }
+    plots = [
+        _plot(courses, 'sag', 'largest position error [rad]'),
+        _plot(courses, 'unknown', 'torque that is not understood, relative'),
+    ]
+    return ends, plots
+
+
+def _plot(courses: Mapping[str, Course], column: str, label: str) -> LinePlot:
+    t = np.arange(0, round(SECONDS * 1000), EVERY) / 1000
+    series = {name: getattr(course, column) for name, course in courses.items()}
+    return LinePlot(f'track_baselines_{column}.svg', t, series, Axes('time [s]', label))
 
 
 def _exciting_plans(rng: np.random.Generator) -> list[Plan]:

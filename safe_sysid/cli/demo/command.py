@@ -56,17 +56,18 @@ def command(options: argparse.Namespace) -> int:
     begin = time.monotonic()
     narrator = Narrator(for_person(options.json), STEPS)
     outcome = demonstrate(choices, narrator)
+    if options.json:
+        whole = figures(outcome, choices, time.monotonic() - begin)
+        print(json.dumps(whole, indent=2), flush=True)
+    else:
+        narrator.say(tables(outcome))
     report = choices.folder / 'report.html'
     narrator.work('drawing the report')
     write_report(outcome, choices, report)
-    seconds = time.monotonic() - begin
-    if options.json:
-        print(json.dumps(figures(outcome, choices, seconds), indent=2))
-    else:
-        narrator.say(tables(outcome))
+    if not options.json:
         narrator.say(f'\n  report  {report}\n  bag     {choices.bag}')
         verdict = (
             'Every promise held.' if outcome.errand.ledger.is_kept else 'A promise was broken.'
         )
-        narrator.say(f'\n{verdict} ({seconds:.0f} s)')
+        narrator.say(f'\n{verdict} ({time.monotonic() - begin:.0f} s)')
     return 0 if outcome.errand.ledger.is_kept else PROMISE_BROKEN
