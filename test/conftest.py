@@ -1,5 +1,6 @@
 """What every test shares: a seeded random generator, and a ROS domain of its own."""
 
+from collections.abc import Iterator
 import fcntl
 import gc
 import os
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 SEED = 20260101
+WIDE = 100_000  # columns
 DOMAINS = 100  # 1 to 100: ports of higher domains can meet the ones Linux hands out by itself
 
 
@@ -51,6 +53,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def rng() -> np.random.Generator:
     """Random generator with the same numbers in every run."""
     return np.random.default_rng(SEED)
+
+
+@pytest.fixture(scope='session', autouse=True)
+def wide_terminal() -> Iterator[None]:
+    """Commands print lines as long as they are: tests look for words in them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr('safe_sysid.cli.output.terminal_width', lambda: WIDE)
+        yield
 
 
 # Folders whose tests need reachable sets, directly or through processes.

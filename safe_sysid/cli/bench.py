@@ -4,6 +4,7 @@ import argparse
 import sys
 
 from safe_sysid.cli.inputs import existing, new_folder
+from safe_sysid.cli.output import print_wrapped
 
 HELP = 'measure one part: speed, scaling, tightness; a seed makes figures reproducible'
 
@@ -38,7 +39,10 @@ def command(options: argparse.Namespace) -> int:
     settings = BenchSettings(**chosen(options, BenchSettings))
     with print_to_error():
         found = measured(options.name, settings, _to_standard_error)
-    print(as_json(found.figures) if options.json else as_table(found.figures), flush=True)
+    if options.json:
+        print(as_json(found.figures), flush=True)
+    else:
+        print_wrapped(as_table(found.figures))
     found.draw(settings.plots)
     return 0
 

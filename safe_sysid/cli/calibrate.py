@@ -9,8 +9,8 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from safe_sysid.cli.inputs import existing, new_folder, robot
-from safe_sysid.cli.output import print_to_error
+from safe_sysid.cli.inputs import add_config, bag_or_table, new_folder, robot, settings_file
+from safe_sysid.cli.output import print_to_error, print_wrapped
 from safe_sysid.cli.progress import ProgressBar
 from safe_sysid.cli.recording import add_recording, arm_of_options, recording_choice
 from safe_sysid.errors import ConfigError
@@ -34,20 +34,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from safe_sysid.cli.setting_options import add_setting
 
     parser.add_argument(
-        'recordings', metavar='BAG', type=existing, nargs='+',
+        'recordings', metavar='BAG', type=bag_or_table, nargs='+',
         help='folder of a bag, a .db3 or .mcap file, or a .csv with named columns',
     )  # fmt: skip
     add_arm(parser)
     parser.add_argument(
-        '--validate', metavar='BAG', type=existing, nargs='+', default=[],
+        '--validate', metavar='BAG', type=bag_or_table, nargs='+', default=[],
         help='recordings that judge the fit; default: the end of each recording',
     )  # fmt: skip
     parser.add_argument(
-        '--settings', metavar='YAML', type=existing,
+        '--settings', metavar='YAML', type=settings_file,
         help='choices of the fit instead of config/calibration.yaml',
     )  # fmt: skip
     parser.add_argument(
-        '--gains', metavar='YAML', type=existing,
+        '--gains', metavar='YAML', type=settings_file,
         help='file of calibrate-gains: torque per unit of effort, in place of sign and scale of '
         'the settings; kept with its deviations for payloads',
     )  # fmt: skip
@@ -75,7 +75,7 @@ def add_arm(parser: argparse.ArgumentParser) -> None:
         '--robot', required=True, metavar='NAME|YAML|URDF', type=robot,
         help='an arm that comes with the package, its settings, or just a URDF',
     )  # fmt: skip
-    parser.add_argument('--config', metavar='YAML', type=existing, help='settings beside a URDF')
+    add_config(parser)
 
 
 def settings_option(options: argparse.Namespace, arm: Arm) -> str:
@@ -107,12 +107,15 @@ def command(options: argparse.Namespace) -> int:
             )
         else:
             status, page, figures, write = _calibrated(options, arm)
-    print(as_json(figures) if options.json else page.rstrip('\n'), flush=True)
+    if options.json:
+        print(as_json(figures), flush=True)
+    else:
+        print_wrapped(page.rstrip('\n'))
     if options.out is not None:
         with print_to_error(), filled_folder(options.out):
             evidence = write(options.out)
         if evidence and not options.json:
-            print(evidence.rstrip('\n'))
+            print_wrapped(evidence.rstrip('\n'))
     return status
 
 

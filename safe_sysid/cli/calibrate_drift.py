@@ -7,8 +7,8 @@ import math
 from typing import TYPE_CHECKING
 
 from safe_sysid.cli.calibrate import add_arm, recorded_of
-from safe_sysid.cli.inputs import existing
-from safe_sysid.cli.output import print_to_error
+from safe_sysid.cli.inputs import bag_or_table, robot
+from safe_sysid.cli.output import print_to_error, print_wrapped
 from safe_sysid.cli.recording import add_recording, arm_of_options
 from safe_sysid.cli.values import frequency
 
@@ -26,12 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from safe_sysid.cli.setting_options import add_setting
 
     parser.add_argument(
-        'recordings', metavar='BAG', type=existing, nargs='+',
+        'recordings', metavar='BAG', type=bag_or_table, nargs='+',
         help='folder of a bag, a .db3 or .mcap file, or a .csv with named columns',
     )  # fmt: skip
     add_arm(parser)
     parser.add_argument(
-        '--against', metavar='NAME|YAML|URDF',
+        '--against', metavar='NAME|YAML|URDF', type=robot,
         help='another description of the arm to compare with, such as the one before calibration',
     )  # fmt: skip
     parser.add_argument(
@@ -67,7 +67,10 @@ def command(options: argparse.Namespace) -> int:
         if other is not None:
             compared = worst_drift(other, logs, options.cutoff, settings)
             figures['against'] = {'robot': other.name, **_figures(compared)}
-    print(as_json(figures) if options.json else as_table(figures))
+    if options.json:
+        print(as_json(figures))
+    else:
+        print_wrapped(as_table(figures))
     return 0 if found.per_minute <= LARGEST_DRIFT else 1
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from safe_sysid.cli.calibrate import add_arm
-from safe_sysid.cli.inputs import existing, new_file, payload
-from safe_sysid.cli.output import print_to_error
+from safe_sysid.cli.inputs import bag_or_table, new_file, payload
+from safe_sysid.cli.output import print_to_error, print_wrapped
 from safe_sysid.cli.recording import add_recording, arm_of_options, recording_choice
 from safe_sysid.cli.values import positive
 
@@ -16,10 +16,10 @@ HELP = 'identify torque per unit of effort from recordings without and with a kn
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Two recordings, the arm, and what it held in the second."""
     parser.add_argument(
-        'without', metavar='BAG', type=existing, help='recording without the payload'
+        'without', metavar='BAG', type=bag_or_table, help='recording without the payload'
     )
     parser.add_argument(
-        'loaded', metavar='BAG', type=existing, nargs='+',
+        'loaded', metavar='BAG', type=bag_or_table, nargs='+',
         help='recordings with the payload; several are compared with each other',
     )  # fmt: skip
     add_arm(parser)
@@ -98,7 +98,10 @@ def command(options: argparse.Namespace) -> int:
             for i, name in enumerate(names)
         ],
     }
-    print(as_json(figures) if options.json else as_table(figures), flush=True)
+    if options.json:
+        print(as_json(figures), flush=True)
+    else:
+        print_wrapped(as_table(figures))
     if options.out is not None and not undecided.any():
         KnownGains(names, found.gain, found.log_covariance).write(options.out, origin)
     return int(undecided.any())

@@ -3,7 +3,8 @@
 import argparse
 
 from safe_sysid.cli.calibrate import add_arm, settings_option
-from safe_sysid.cli.inputs import existing, new_folder
+from safe_sysid.cli.inputs import new_folder, table
+from safe_sysid.cli.output import print_wrapped
 from safe_sysid.cli.values import share
 from safe_sysid.output_file import filled_folder
 
@@ -16,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from safe_sysid.cli.setting_options import add_setting
 
     parser.add_argument(
-        'poses', metavar='POSES', type=existing,
+        'poses', metavar='POSES', type=table,
         help='CSV with a column per joint (its name, or q_0 ...), x, y, z [m] of a marker on the '
         'tip in any fixed frame, and qx, qy, qz, qw of its orientation; without these four only '
         'points are used',
@@ -55,7 +56,10 @@ def command(options: argparse.Namespace) -> int:
             check_geometry_may_replace(options.out, arm, options.robot, settings)
         poses = read_poses(options.poses, arm.model.layout.joint_names)
         found = fitted_geometry(arm, poses, noise, options.marker, options.hold_out)
-    print(as_json(found.figures) if options.json else as_table(found.figures), flush=True)
+    if options.json:
+        print(as_json(found.figures), flush=True)
+    else:
+        print_wrapped(as_table(found.figures))
     if options.out is not None:
         with filled_folder(options.out):
             write_geometry(found.model, arm.urdf, options.out / f'{arm.model.name}.urdf')

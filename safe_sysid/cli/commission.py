@@ -10,7 +10,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from safe_sysid.cli.calibrate import add_arm
-from safe_sysid.cli.inputs import existing, new_file, new_folder
+from safe_sysid.cli.inputs import bag_or_table, new_file, new_folder
+from safe_sysid.cli.output import print_wrapped
 from safe_sysid.cli.recording import add_recording, arm_of_options, recording_choice
 from safe_sysid.cli.values import positive
 from safe_sysid.output_file import write_text
@@ -27,7 +28,7 @@ STATES, COMMANDS = '/joint_states', '/forward_effort_controller/commands'
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which recording of which arm, and where proposals go."""
     parser.add_argument(
-        'recording', metavar='RECORDING', type=existing, nargs='?',
+        'recording', metavar='RECORDING', type=bag_or_table, nargs='?',
         help='of the empty arm that something else holds still, 10 s, in several poses if it '
         'can; what it does in between tells of velocities and encoders, and what it is commanded '
         'of delays; default: listen to the driver, command nothing, and keep what was heard',
@@ -84,7 +85,7 @@ def command(options: argparse.Namespace) -> int:
         proposed = {**proposal, 'bridge': found.command}
         print(json.dumps({'findings': findings, 'proposal': proposed}), flush=True)
     else:
-        print('\n'.join(map(str, found.findings)), flush=True)
+        print_wrapped('\n'.join(map(str, found.findings)))
     if options.proposal is not None:
         head = (
             f'# Measured in {options.recording}, for {model.settings_file}.\n'
@@ -115,7 +116,7 @@ def _heard(options: argparse.Namespace) -> Path:
 def _words(choice: RecordingChoice, commands: str, joints: int) -> DriverWords | None:
     """When states came and what the driver was told; a table says neither."""
     from safe_sysid.measure.bag.driver_words import driver_words
-    from safe_sysid.measure.recording_choice import TABLES
+    from safe_sysid.measure.recorded_file import TABLES
 
     if choice.path.suffix.lower() in TABLES:
         return None

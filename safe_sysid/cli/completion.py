@@ -32,14 +32,14 @@ def answer(command_line: argparse.ArgumentParser) -> None:
     from argcomplete import autocomplete
     from argcomplete.completers import ChoicesCompleter
 
-    from safe_sysid.cli.inputs import existing, robot
+    from safe_sysid.cli.inputs import READ, named_robot, robot, robot_or_mechanism
     from safe_sysid.share import robot_names
 
     subcommands = (a for a in command_line._actions if isinstance(a, argparse._SubParsersAction))
     for parser in next(subcommands).choices.values():
         for action in parser._actions:
-            if action.type is robot:
+            if action.type in (robot, named_robot, robot_or_mechanism):
                 action.completer = ChoicesCompleter(dict.fromkeys(robot_names(), ''))
-            if action.type in (existing, robot):
+            if action.type in READ:
                 action.type = str  # a command line may be completed whose files come later
     autocomplete(command_line)

@@ -8,7 +8,16 @@ import contextlib
 import sys
 from typing import TYPE_CHECKING
 
-from safe_sysid.cli.inputs import add_package_path, existing, new_file, new_folder, payload, robot
+from safe_sysid.cli.inputs import (
+    add_config,
+    add_package_path,
+    new_file,
+    new_folder,
+    payload,
+    robot,
+    settings_file,
+)
+from safe_sysid.cli.output import print_wrapped
 from safe_sysid.cli.progress import ProgressBar
 
 if TYPE_CHECKING:  # numeric libraries are loaded by the command, not by --help
@@ -28,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'robot', metavar='ROBOT', type=robot,
         help='an arm that comes with the package, its settings (YAML), or a URDF',
     )  # fmt: skip
-    parser.add_argument('--config', metavar='YAML', type=existing, help='settings beside a URDF')
+    add_config(parser)
     parser.add_argument(
         '--payload',
         metavar='NAME|YAML',
@@ -38,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_setting(parser, ExcitationAim, 'criterion', '--criterion')
     add_setting(parser, ExcitationAim, 'payload_only', '--payload-only')
     parser.add_argument(
-        '--settings', metavar='YAML', type=existing,
+        '--settings', metavar='YAML', type=settings_file,
         help='duration, harmonics, floor, clearance and so on; default: ROBOT_excitation.yaml '
         'beside the URDF (new-arm writes it), else config/excitation.yaml',
     )  # fmt: skip
@@ -105,7 +114,10 @@ def command(options: argparse.Namespace) -> int:
         except BoundError as error:
             warnings.append(str(error))
     figures['warnings'] = warnings
-    print(as_json(figures) if options.json else as_table(figures), flush=True)
+    if options.json:
+        print(as_json(figures), flush=True)
+    else:
+        print_wrapped(as_table(figures))
     for warning in warnings:
         print(f'warning: {warning}', file=sys.stderr)
     if options.html is not None:

@@ -32,15 +32,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid experiment`; 1 where a promise was broken or a trial has no result."""
     from safe_sysid.api.experiment import figures, run_experiment
-    from safe_sysid.cli.output import print_to_error
+    from safe_sysid.cli.output import print_to_error, print_wrapped
     from safe_sysid.cli.setting_options import chosen
     from safe_sysid.experiment.settings import ExperimentSettings
     from safe_sysid.report.figures_text import as_json
+    from safe_sysid.report.terminal_lines import terminal_width
 
     with print_to_error():
         settings = ExperimentSettings(**chosen(options, ExperimentSettings))
         result = run_experiment(options.name, settings, _to_standard_error)
-    print(as_json(figures(result)) if options.json else result, flush=True)
+    if options.json:
+        print(as_json(figures(result)), flush=True)
+    else:
+        print_wrapped(result.result.as_text(terminal_width()))
     if options.report is not None:
         result.report(options.report)
     if options.markdown is not None:

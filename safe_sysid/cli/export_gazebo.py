@@ -2,7 +2,7 @@
 
 import argparse
 
-from safe_sysid.cli.inputs import existing, new_folder, robot
+from safe_sysid.cli.inputs import add_config, new_folder, robot
 from safe_sysid.cli.values import period
 
 HELP = 'write an arm for Gazebo: URDF with friction and ros2_control, controllers, settings'
@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'robot', metavar='ROBOT', type=robot,
         help='an arm that comes with the package, its settings (YAML), or a URDF',
     )  # fmt: skip
-    parser.add_argument('--config', metavar='YAML', type=existing, help='settings beside a URDF')
+    add_config(parser)
     parser.add_argument(
         '--distribution', choices=('humble', 'jazzy', 'kilted'), required=True,
         help='of ROS; humble is taken to come with Fortress, the others with Harmonic or Ionic',

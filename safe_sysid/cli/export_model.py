@@ -2,7 +2,7 @@
 
 import argparse
 
-from safe_sysid.cli.inputs import existing, new_folder, payload, robot
+from safe_sysid.cli.inputs import add_config, new_folder, payload, robot, settings_file
 
 HELP = 'write an arm as CasADi functions, C code or an acados model, theta free'
 
@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=robot,
         help='an arm that comes with the package, its settings (YAML), or a URDF',
     )
-    parser.add_argument('--config', metavar='YAML', type=existing, help='settings beside a URDF')
+    add_config(parser)
     parser.add_argument(
         '--payload',
         metavar='NAME|YAML',
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--loop',
         metavar='YAML',
-        type=existing,
+        type=settings_file,
         help='loop file with the prior, for --with-bounds; default: that of the arm',
     )
     parser.add_argument(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from safe_sysid.cli.inputs import existing
+from safe_sysid.cli.output import print_wrapped
 
 if TYPE_CHECKING:
     from safe_sysid.export.hand_over import HandOver
@@ -68,10 +69,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid hand-over`; the exit status is 1 where the driver does not take it."""
+    _check(options)
+    found = {} if options.from_loop else _read(options.found)
     from safe_sysid.export.hand_over import Asked, body_of, handed_over
     from safe_sysid.live.driver_hand_over import hand_over
 
-    _check(options)
     asked = Asked(options.transition, options.object, options.link, options.frame)
     loop: dict[str, Any] = {}
     told: tuple[str, ...] = ()
@@ -81,7 +83,7 @@ def command(options: argparse.Namespace) -> int:
         body = body_of(payload.found, options.to)
         payload.check_held(body)
     else:
-        body = body_of(_read(options.found), options.to)
+        body = body_of(found, options.to)
     made = handed_over(options.to, body, asked)
     request = _request(made, options.name, loop)
     answer = {} if options.dry_run else hand_over(request, options.wait)
@@ -94,8 +96,8 @@ def command(options: argparse.Namespace) -> int:
         print(json.dumps({**request, 'sentences': sentences, 'answer': answer}))
     else:
         print('\n'.join([f'{request["name"]} ({made.type}):', *_lines(made.fields)]))
-        print('\n'.join(f'# {sentence}' for sentence in sentences))
-        print(_verdict(answer, options.dry_run, made.is_service))
+        print_wrapped('\n'.join(f'# {sentence}' for sentence in sentences))
+        print_wrapped(_verdict(answer, options.dry_run, made.is_service))
     return REFUSED if 'error' in answer else 0
 
 

@@ -68,10 +68,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid identifiability`."""
     from safe_sysid.api.identifiability import identifiable_parameters
-    from safe_sysid.cli.output import print_to_error
+    from safe_sysid.cli.output import print_to_error, print_wrapped
     from safe_sysid.identifiability.examination import Question
     from safe_sysid.identifiability.joint_conditions import Torques
     from safe_sysid.report.identifiability_page import page
+    from safe_sysid.report.identifiability_text import as_text
+    from safe_sysid.report.terminal_lines import terminal_width
 
     question = Question(
         torques=Torques.OF_GRAVITY if options.static else Torques.OF_MOTION,
@@ -90,7 +92,7 @@ def command(options: argparse.Namespace) -> int:
     elif options.html:
         print(page(result.answer))
     else:
-        print(result)
+        print_wrapped(as_text(result.answer, terminal_width()))
     return 0
 
 

@@ -8,8 +8,16 @@ from pathlib import Path
 import sys
 from typing import TYPE_CHECKING
 
-from safe_sysid.cli.inputs import existing, new_file, new_folder, payload, robot
-from safe_sysid.cli.output import print_to_error
+from safe_sysid.cli.inputs import (
+    add_config,
+    existing,
+    new_file,
+    new_folder,
+    payload,
+    robot,
+    settings_file,
+)
+from safe_sysid.cli.output import print_to_error, print_wrapped
 from safe_sysid.cli.progress import ProgressBar
 from safe_sysid.cli.recording import add_recording, arm_of_options, recording_choice
 from safe_sysid.cli.values import export, known_kind, known_links
@@ -47,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--robot', required=True, metavar='NAME|YAML|URDF', type=robot,
         help='an arm that comes with the package, its settings, or just a URDF',
     )  # fmt: skip
-    parser.add_argument('--config', metavar='YAML', type=existing, help='settings beside a URDF')
+    add_config(parser)
     recording = parser.add_argument_group('the recording')
     add_recording(recording)
     _add_part(recording)
@@ -82,7 +90,7 @@ def _add_empty(group: argparse._ArgumentGroup) -> None:
     )  # fmt: skip
     add_setting(group, RecordingSettings, 'confidence', '--confidence', metavar='SHARE')
     add_setting(group, RecordingSettings, 'gain_error', '--gain-error', metavar='SHARE')
-    add_setting(group, RecordingSettings, 'gains', '--gains', metavar='YAML', type=existing)
+    add_setting(group, RecordingSettings, 'gains', '--gains', metavar='YAML', type=settings_file)
     add_setting(group, RecordingSettings, 'inertia_prior', '--inertia-prior')
     add_setting(group, RecordingSettings, 'sensor', '--sensor', metavar='LINK')
     add_setting(group, RecordingSettings, 'sensor_topic', '--sensor-topic', metavar='TOPIC')
@@ -148,6 +156,7 @@ def _add_answer(group: argparse._ArgumentGroup) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid identify`; the exit status is 1 after a refusal, of an export too."""
+    _look_at_recordings(options)
     from safe_sysid.api.payload import identify_payload
     from safe_sysid.config import yaml_text
 
@@ -167,9 +176,22 @@ def command(options: argparse.Namespace) -> int:
     elif options.yaml:
         print(yaml_text(result.as_dict()), end='')
     else:
-        print(result)
+        print_wrapped(result)
     complete = _write_files(options, result)
     return 0 if result.refused is None and complete else REFUSED
+
+
+def _look_at_recordings(options: argparse.Namespace) -> None:
+    """Refuse what is no recording before numeric libraries are loaded, which takes longer."""
+    from safe_sysid.cli.setting_options import chosen
+    from safe_sysid.identify.recording_settings import RecordingSettings
+    from safe_sysid.measure.recorded_file import check_recorded
+
+    if chosen(options, RecordingSettings).get('poses'):
+        return  # tables of any name
+    for path in (options.recording, *options.empty):
+        if path.suffix != '.npz':  # a promise, which holds recordings
+            check_recorded(path)
 
 
 def _is_promised(options: argparse.Namespace, arm: Arm) -> bool:
@@ -203,7 +225,7 @@ def _against_empty(options: argparse.Namespace, arm: Arm) -> int:
     elif options.yaml:
         print(yaml_text(content))
     else:
-        print('\n\n'.join([str(result), *map(str, tests)]))
+        print_wrapped('\n\n'.join([str(result), *map(str, tests)]))
     complete = _write_files(options, result)
     doubted = any(test.warning for test in tests)
     return 0 if result.refused is None and complete and not doubted else REFUSED

@@ -1,11 +1,17 @@
-"""What a command reads: looked for while the command line is read, before anything is loaded."""
+"""What a command reads: looked for while the command line is read, before anything is loaded.
+
+What is there is looked at as well, as far as no numeric library is needed for that: whatever its
+reader would refuse in the end for being no YAML, URDF or recording at all is refused at once.
+"""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
 import os
 from pathlib import Path
 
+from safe_sysid.errors import SafeSysidError
 from safe_sysid.input_file import shortened
 from safe_sysid.share import (
     mechanism_names,
@@ -16,6 +22,10 @@ from safe_sysid.share import (
     world_names,
 )
 
+SETTINGS = ('.yaml', '.yml')
+FIRST = 256  # bytes that are looked at
+BLANK, UTF_16 = b'\xef\xbb\xbf \t\r\n', (b'\xff\xfe', b'\xfe\xff')
+
 
 def existing(text: str) -> Path:
     """Return a file or folder that is there."""
@@ -23,6 +33,51 @@ def existing(text: str) -> Path:
     if not _is_there(path):
         raise argparse.ArgumentTypeError(f"there is no '{text}' in {_nearest(path)}")
     return path
+
+
+def settings_file(text: str) -> Path:
+    """Return a file that is there and holds a mapping in YAML."""
+    from safe_sysid.config import read_yaml
+
+    return _looked_at(existing(text), read_yaml)
+
+
+def settings_name(text: str) -> str:
+    """Return the same as it was typed."""
+    return str(settings_file(text))
+
+
+def bag_or_table(text: str) -> Path:
+    """Return a bag or a table that is there."""
+    from safe_sysid.measure.recorded_file import check_recorded
+
+    return _looked_at(existing(text), check_recorded)
+
+
+def table(text: str) -> Path:
+    """Return a table that is there, of any name."""
+    from safe_sysid.measure.recorded_file import check_table
+
+    return _looked_at(existing(text), check_table)
+
+
+def bag(text: str) -> Path:
+    """Return a bag that is there: a folder, or a file of it."""
+    from safe_sysid.measure.recorded_file import check_bag
+
+    return _looked_at(existing(text), check_bag)
+
+
+def bag_name(text: str) -> str:
+    """Return the same as it was typed."""
+    return str(bag(text))
+
+
+def urdf(text: str) -> Path:
+    """Return a URDF that is there."""
+    from safe_sysid.model.urdf_root import check_root
+
+    return _looked_at(existing(text), check_root)
 
 
 def new_file(text: str) -> Path:
@@ -60,26 +115,50 @@ def world(text: str) -> str:
 
 
 def _shipped_or_file(kind: str, text: str, names: list[str]) -> str:
-    if Path(text).suffix in ('.yaml', '.yml'):
-        return str(existing(text))
+    if Path(text).suffix in SETTINGS:
+        return settings_name(text)
     if text not in names:
         raise argparse.ArgumentTypeError(no_such(kind, text, names))
     return text
 
 
 def robot(text: str) -> str:
-    """Return the name of an arm of the package, or of a file that is there."""
-    if not _is_there(Path(text)) and text not in robot_names():
-        raise argparse.ArgumentTypeError(no_such_robot(text))
-    return text
+    """Return the name of an arm of the package, or of a file that may describe one."""
+    return _described(named_robot(text))
+
+
+def named_robot(text: str) -> str:
+    """Return the name of an arm of the package, or of a file that is there, whatever is in it."""
+    return _named(text, robot_names())
 
 
 def robot_or_mechanism(text: str) -> str:
-    """Return the name of an arm or a mechanism of the package, or of a file that is there."""
-    names = mechanism_names()
-    if not _is_there(Path(text)) and text not in [*robot_names(), *names]:
-        raise argparse.ArgumentTypeError(no_such_robot(text, names))
+    """Return the same, or the name of a mechanism of the package."""
+    return _described(_named(text, robot_names(), mechanism_names()), mechanism_names())
+
+
+def _named(text: str, arms: Sequence[str], others: Sequence[str] = ()) -> str:
+    if not _is_there(Path(text)) and text not in (*arms, *others):
+        raise argparse.ArgumentTypeError(no_such_robot(text, others))
     return text
+
+
+def _described(text: str, others: Sequence[str] = ()) -> str:
+    """Refuse a file that is neither settings nor a URDF, which may have any name."""
+    if text in (*robot_names(), *others):
+        return text
+    if Path(text).suffix in SETTINGS and not _begins_as_xml(Path(text)):
+        settings_file(text)
+    else:
+        urdf(text)
+    return text
+
+
+def add_config(parser: argparse.ArgumentParser) -> None:
+    """Which settings an arm has that is given as a URDF."""
+    parser.add_argument(
+        '--config', metavar='YAML', type=settings_file, help='settings beside a URDF'
+    )
 
 
 def add_package_path(parser: argparse.ArgumentParser) -> None:
@@ -93,6 +172,25 @@ def add_package_path(parser: argparse.ArgumentParser) -> None:
         help='folder with the ROS packages that meshes of the URDF are in; repeatable. Then '
         'AMENT_PREFIX_PATH, ROS_PACKAGE_PATH and the folders above the URDF are searched',
     )
+
+
+def _looked_at(path: Path, check: Callable[[Path], object]) -> Path:
+    """Return a file of which a look at it says nothing against."""
+    try:
+        check(path)
+    except SafeSysidError as error:
+        raise argparse.ArgumentTypeError(' '.join(str(error).split())) from error
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"'{path}': {error.strerror}") from error
+    return path
+
+
+def _begins_as_xml(path: Path) -> bool:
+    """Whether settings are none, but a URDF of another name."""
+    if not path.is_file():
+        return False
+    with path.open('rb') as file:
+        return file.read(FIRST).lstrip(BLANK).startswith((b'<', *UTF_16))
 
 
 def _is_there(path: Path) -> bool:
@@ -110,3 +208,9 @@ def _nearest(path: Path) -> Path:
         return next(folder for folder in path.absolute().parents if folder.is_dir())
     except OSError as error:  # no permission to look
         raise argparse.ArgumentTypeError(f"'{path}': {error.strerror}") from error
+
+
+READ = (
+    *(existing, settings_file, settings_name, bag_or_table, bag, bag_name, table, urdf),
+    *(payload, world, robot, named_robot, robot_or_mechanism),
+)

@@ -39,11 +39,14 @@ from safe_sysid.cli.command_line import WRONG_USE, CommandLine
 from safe_sysid.cli.demo import command as demo
 from safe_sysid.cli.doctor import command as doctor
 from safe_sysid.errors import SafeSysidError
+from safe_sysid.report.terminal_lines import terminal_width, wrapped
 
 ONE_THREAD = ('identify', 'calibrate-gains', 'run', 'replay')  # small matrices: threads only fight
 INTERRUPTED = 130  # what a shell reports for Ctrl-C
 NOT_READ = 141  # and for a pipe that was closed
 NEAR = 40  # letters around what cannot be written that are shown
+PURPOSE = 'Identify what a robot arm holds, with guaranteed bounds, while it moves safely.'
+MORE = '`safe-sysid COMMAND --help` tells more, docs/glossary.md what the words mean.'
 
 GROUPS: dict[str, dict[str, ModuleType]] = {  # heading of --help: subcommands and their files
     'to start with': {
@@ -156,13 +159,12 @@ def _of_data(error: MemoryError | UnicodeEncodeError) -> str:
 def parser(words: Sequence[str]) -> CommandLine:
     """Return what the command line may say; only the command that it names has its options."""
     named = next((word for word in words if word in COMMANDS or word in FORMER), None)
+    width = terminal_width()
     whole = CommandLine(
         prog='safe-sysid',
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description='Identify what a robot arm holds, with guaranteed bounds, '
-        f'while it moves safely.\n\n{_contents()}',
-        epilog='`safe-sysid COMMAND --help` tells more about one command, docs/glossary.md what '
-        'the words mean.',
+        description=wrapped(f'{PURPOSE}\n\n{_contents()}', width),
+        epilog=wrapped(MORE, width),
     )
     whole.add_argument('--version', action=_Version, nargs=0, help='print the version, and end')
     choices = whole.add_subparsers(metavar='COMMAND', dest='subcommand', required=True)

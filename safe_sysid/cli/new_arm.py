@@ -8,7 +8,8 @@ import json
 from pathlib import Path
 from typing import TypeVar
 
-from safe_sysid.cli.inputs import add_package_path, existing, new_folder
+from safe_sysid.cli.inputs import add_package_path, existing, new_folder, urdf
+from safe_sysid.cli.output import print_wrapped
 from safe_sysid.cli.values import count, number, positive
 
 Given = TypeVar('Given', float, str)
@@ -138,7 +139,7 @@ def command(options: argparse.Namespace) -> int:
         whole = {**as_mapping(made.described), 'files': files, 'standing': standing}
         print(json.dumps(whole, indent=2))
     else:
-        print(made)
+        print_wrapped(made)
     return 0
 
 
@@ -158,7 +159,9 @@ def _description(text: str) -> str:
     """Return the name of a file that is there, or of a topic."""
     from safe_sysid.api.robot_description import is_topic
 
-    return text if is_topic(text) else str(existing(text))
+    if is_topic(text):
+        return text
+    return str(existing(text) if Path(text).suffix == '.xacro' else urdf(text))
 
 
 def _assignment(value: Callable[[str], float]) -> Callable[[str], tuple[str, float]]:

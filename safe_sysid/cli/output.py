@@ -1,9 +1,16 @@
-"""Keeps standard output for the result, whatever libraries print."""
+"""Keeps standard output for the result, whatever libraries print, and fits it to a terminal."""
 
 from collections.abc import Iterator
 import contextlib
 import os
 import sys
+
+from safe_sysid.report.terminal_lines import terminal_width, wrapped
+
+
+def print_wrapped(text: object) -> None:
+    """Print for a person: in lines that fit the terminal, soon."""
+    print(wrapped(str(text), terminal_width()), flush=True)
 
 
 @contextlib.contextmanager

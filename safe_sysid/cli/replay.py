@@ -2,7 +2,7 @@
 
 import argparse
 
-from safe_sysid.cli.inputs import existing, robot
+from safe_sysid.cli.inputs import bag, robot, settings_name
 from safe_sysid.cli.run import add_parameter
 
 HELP = 'play a recorded bag through the identifier node, at its own pace or as fast as possible'
@@ -13,11 +13,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from safe_sysid.bringup.processes import Choices
     from safe_sysid.cli.setting_options import add_setting
 
-    parser.add_argument(
-        'bag', metavar='BAG', type=existing, help='folder or file of the recording'
-    )
+    parser.add_argument('bag', metavar='BAG', type=bag, help='folder or file of the recording')
     add_setting(parser, Choices, 'robot', '--robot', metavar='NAME', type=robot)
-    add_setting(parser, Choices, 'config', '--config', metavar='YAML')
+    add_setting(parser, Choices, 'config', '--config', metavar='YAML', type=settings_name)
     pace = parser.add_mutually_exclusive_group()
     add_setting(pace, Choices, 'speed', '--speed', metavar='X')
     add_setting(pace, Choices, 'lockstep', '--lockstep')

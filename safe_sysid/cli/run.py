@@ -2,7 +2,7 @@
 
 import argparse
 
-from safe_sysid.cli.inputs import existing, payload, robot, world
+from safe_sysid.cli.inputs import bag_name, payload, robot, settings_name, world
 
 HELP = 'run the loop as ROS 2 nodes, on a simulator, a robot or a bag; what `ros2 launch` starts'
 
@@ -15,11 +15,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ways = '; '.join(f'{name}: {way.summary}' for name, way in BACKENDS.items())
     parser.add_argument('name', choices=list(BACKENDS), metavar='NAME', help=ways)
     add_setting(parser, Choices, 'robot', '--robot', metavar='NAME', type=robot)
-    add_setting(parser, Choices, 'config', '--config', metavar='YAML')
+    add_setting(parser, Choices, 'config', '--config', metavar='YAML', type=settings_name)
     add_setting(parser, Choices, 'world', '--world', metavar='NAME|YAML', type=world)
     add_setting(parser, Choices, 'payload', '--payload', metavar='NAME|YAML', type=payload)
     add_setting(parser, Choices, 'record', '--record', metavar='DIR')
-    add_setting(parser, Choices, 'bag', '--bag', metavar='DIR', type=existing)
+    add_setting(parser, Choices, 'bag', '--bag', metavar='DIR', type=bag_name)
     add_setting(parser, Choices, 'namespace', '--namespace', metavar='NAME')
     add_setting(parser, Choices, 'lockstep', '--lockstep')
     add_setting(parser, Choices, 'once', '--once')

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 import signal
 
+from safe_sysid.cli.output import print_wrapped
+
 TERMINATED = 143  # what a shell reports for SIGTERM
 HELP = 'compile all kernels now, in a minute or two, so that no command has to wait for them'
 
@@ -16,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid warm-up`."""
     del options
-    print(warmed_up())
+    print_wrapped(warmed_up())
     return 0
 
 

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 
-from safe_sysid.cli.inputs import existing
+from safe_sysid.cli.inputs import bag
 from safe_sysid.cli.values import port
 
 HELP = 'show a loop in a browser while it runs, or one that was recorded; on this computer only'
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'bag',
         metavar='BAG',
         nargs='?',
-        type=existing,
+        type=bag,
         help='folder or file of a recorded loop; default: the loop that runs on the ROS domain of '
         'this terminal, which `safe-sysid run` tells how to join',
     )

@@ -70,9 +70,13 @@ class ExperimentResult:
         head += '\n'.join(['', *(f'- {each}' for each in self.differences), ''])
         return '\n\n'.join([head, *(table.as_markdown() for table in self.tables)]) + '\n'
 
-    def __str__(self) -> str:
-        texts = [table.as_text() for table in self.tables]
+    def as_text(self, width: int | None = None) -> str:
+        """Return the tables for a terminal, of as many columns as fit it."""
+        texts = [table.as_text(width) for table in self.tables]
         return '\n\n'.join([self.experiment.title, *texts, self.circumstances])
+
+    def __str__(self) -> str:
+        return self.as_text()
 
 
 def run_campaign(name: str, settings: ExperimentSettings, progress: Progress) -> ExperimentResult:

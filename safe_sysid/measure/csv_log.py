@@ -22,6 +22,7 @@ from safe_sysid.measure.numbered_columns import (
     refuse_more,
     refuse_two_numberings,
 )
+from safe_sysid.measure.recorded_file import no_text
 from safe_sysid.measure.recording import Recording, Samples, recording_of
 from safe_sysid.measure.table_rows import TableRows, bare
 from safe_sysid.measure.time_column import NAMES, check_steps
@@ -104,9 +105,7 @@ def _read(path: Path, joints: tuple[str, ...], columns: Columns, signal: str) ->
                 _check_width(str(path), lines[0], delimiter, len(names))
                 table.add(lines)
     except UnicodeDecodeError as error:
-        raise MeasurementError(
-            f'{path}: cannot be read: it is not text in UTF-8 ({error.reason}); write it as such'
-        ) from error
+        raise no_text(path, error) from error
     except OSError as error:
         raise MeasurementError(f'{path}: cannot be read ({error})') from error
     stamp = table.stamp(columns.rate)

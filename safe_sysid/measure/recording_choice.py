@@ -11,10 +11,8 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.csv_log import Columns, read_csv, read_positions_csv
 from safe_sysid.measure.numbered_columns import filled_names, filled_pattern
+from safe_sysid.measure.recorded_file import PACKED, TABLES, packed
 from safe_sysid.measure.recording import Recording
-
-TABLES = ('.csv', '.txt', '.tsv')
-PACKED = ('.gz', '.bz2', '.xz', '.zip', '.7z')  # not .zstd, of which rosbags are made
 
 
 @dataclass(frozen=True)
@@ -38,9 +36,7 @@ def recording_of_choice(
     if choice.path.suffix.lower() in TABLES:
         return read_csv(choice.path, names, choice.columns)
     if choice.path.suffix.lower() in PACKED:
-        raise MeasurementError(
-            f'{choice.path}: is a packed file; unpack it, and give the table or bag that was in it'
-        )
+        raise packed(choice.path)
     if choice.columns.rate is not None:
         raise MeasurementError(f'{choice.path}: a bag has times; --rate is for a table without')
     from safe_sysid.measure.bag.reader import read_rosbag  # what a table does not wait for

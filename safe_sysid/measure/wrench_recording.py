@@ -14,8 +14,9 @@ from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.bag.reader import read_messages, read_positions
 from safe_sysid.measure.bag.wrench_bytes import WRENCH_STAMPED, wrenches_of
 from safe_sysid.measure.csv_log import read_wrench_csv
+from safe_sysid.measure.recorded_file import TABLES
 from safe_sysid.measure.recording import GAP, Recording, Samples, recording_of
-from safe_sysid.measure.recording_choice import TABLES, RecordingChoice, joint_names
+from safe_sysid.measure.recording_choice import RecordingChoice, joint_names
 
 
 def read_wrench(

@@ -13,7 +13,7 @@ import pinocchio as pin
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
-from safe_sysid.input_file import LARGEST_TEXT, check_file, shortened
+from safe_sysid.input_file import LARGEST_TEXT, check_file
 from safe_sysid.model.urdf_figures import (
     check_ends,
     check_figures,
@@ -23,6 +23,7 @@ from safe_sysid.model.urdf_figures import (
     check_size,
     check_version,
 )
+from safe_sysid.model.urdf_root import check_tag, no_xml
 
 XACRO = '{http://www.ros.org/wiki/xacro}'  # namespace of its elements
 MOVING = ('revolute', 'continuous', 'prismatic')
@@ -55,10 +56,8 @@ def parse_urdf(path: Path) -> ElementTree.Element:
     except OSError as error:
         raise ModelError(f'{path}: cannot be read ({error.strerror})') from error
     except (ElementTree.ParseError, LookupError, ValueError) as error:  # of an unknown encoding
-        raise ModelError(f'{path}: is not XML ({error})') from error
-    if root.tag != 'robot':
-        tag = shortened(root.tag)
-        raise ModelError(f'{path}: the root element is <{tag}>, a URDF has <robot>')
+        raise no_xml(path, error) from error
+    check_tag(path, root)
     if _is_xacro(root):
         raise ModelError(
             f'{path}: is a xacro that was not expanded; `xacro {path} > arm.urdf` makes a URDF '

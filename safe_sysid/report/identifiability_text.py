@@ -5,17 +5,18 @@ from __future__ import annotations
 from safe_sysid.identifiability.links import Identifiability, LinkParameters, written
 from safe_sysid.identifiability.parameter_classes import MEANINGS, SYMBOLS, ParameterClass
 from safe_sysid.model import inertia
+from safe_sysid.report.terminal_lines import columns_that_fit
 
 ROWS = ('m', 'mcx', 'mcy', 'mcz', 'Ixx', 'Iyy', 'Izz', 'Iyz', 'Ixz', 'Ixy')  # order of the table
 
 
-def as_text(answer: Identifiability) -> str:
-    """Table, counts, sentences, combinations and assumptions."""
+def as_text(answer: Identifiability, width: int | None = None) -> str:
+    """Table (several, where it is wider), counts, sentences, combinations and assumptions."""
     return '\n'.join(
         [
             summary(answer),
             '',
-            *_table(answer),
+            *_table(answer, width),
             '',
             *[
                 f'  {SYMBOLS[kind]}  {MEANINGS[kind]}: {n}'
@@ -100,7 +101,7 @@ def as_plain(answer: Identifiability) -> dict[str, object]:
     }
 
 
-def _table(answer: Identifiability) -> list[str]:
+def _table(answer: Identifiability, most: int | None) -> list[str]:
     labels = row_labels(answer)
     width = max(len(label) for label in (*labels, 'dim V'))
     cell = max(3, len(str(len(answer.links))) + 1)
@@ -110,7 +111,15 @@ def _table(answer: Identifiability) -> list[str]:
         if all(link.dimensions for link in answer.links):
             sizes = [str(getattr(link.dimensions, name)) for link in answer.links]
             rows.append((f'dim {name}', sizes))
-    return [f'  {name:<{width}}' + ''.join(f'{c:>{cell}}' for c in cells) for name, cells in rows]
+    lines = []
+    columns = columns_that_fit([2 + width, *[cell] * len(answer.links)], 0, most)
+    for number, chosen in enumerate(columns):
+        lines += [''] if number else []
+        lines += [
+            f'  {name:<{width}}' + ''.join(f'{cells[i - 1]:>{cell}}' for i in chosen[1:])
+            for name, cells in rows
+        ]
+    return lines
 
 
 def _links(answer: Identifiability) -> list[str]:

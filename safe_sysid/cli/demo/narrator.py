@@ -8,7 +8,9 @@ import sys
 import time
 from typing import Any, TextIO
 
-WIDTH = 44  # characters of the scale
+from safe_sysid.report.terminal_lines import terminal_width, wrapped
+
+WIDTH = 31  # characters of the scale: its line has 80
 LEAST, MOST = 1.0, 5.5  # [kg] that it shows
 STEP = 0.01  # [kg] by which a bound has to move to be shown again
 STEPS = {  # of the errand: what is done in it
@@ -57,7 +59,7 @@ class Narrator:
     def say(self, text: str = '') -> None:
         """Print a line of its own."""
         self._clear()
-        print(text, file=self.out, flush=True)
+        print(wrapped(text, terminal_width()), file=self.out, flush=True)
 
     def work(self, what: str) -> None:
         """On a terminal: what goes on now."""

@@ -8,7 +8,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from safe_sysid.cli.inputs import add_package_path, existing, payload, robot
+from safe_sysid.cli.inputs import add_package_path, existing, named_robot, payload
+from safe_sysid.cli.output import print_wrapped
 
 if TYPE_CHECKING:
     from safe_sysid.cli.doctor.findings import DoctorFinding
@@ -21,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--robot',
         metavar='NAME|YAML|URDF',
-        type=robot,
+        type=named_robot,
         help='also check an arm: a name such as kinova_gen3, its settings, or a URDF',
     )
     parser.add_argument(
@@ -50,7 +51,7 @@ def command(options: argparse.Namespace) -> int:
     for finding in examine(options.robot, options.config, options.payload, options.package_path):
         findings.append(finding)
         if not options.json:
-            print(finding, flush=True)
+            print_wrapped(finding)
     count = Counter(finding.verdict for finding in findings)
     if options.json:
         print(json.dumps({'findings': [finding.as_dict() for finding in findings]}))

@@ -14,8 +14,8 @@ import sqlite3
 import struct
 from typing import Any, BinaryIO, NamedTuple
 
-MCAP_MAGIC = b'\x89MCAP0\r\n'
-SQLITE_MAGIC = b'SQLite format 3\x00'
+from safe_sysid.measure.recorded_file import MCAP_MAGIC, SQLITE_MAGIC
+
 SCHEMA, CHANNEL, MESSAGE, CHUNK, END_OF_DATA = 0x03, 0x04, 0x05, 0x06, 0x0F
 LARGEST_RECORD = 1 << 30  # [bytes]; a length beyond it is damage
 NAMED = 40  # letters of a name that nobody knows, which damage may have made long

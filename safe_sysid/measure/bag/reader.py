@@ -16,12 +16,12 @@ from safe_sysid.input_file import check_file, check_folder, is_file, is_folder, 
 from safe_sysid.measure.bag import damaged
 from safe_sysid.measure.bag.damaged import Damage, StoredMessage
 from safe_sysid.measure.bag.joint_state_bytes import JointStateLayout, block_of, layout_of
+from safe_sysid.measure.recorded_file import STORAGE, no_bag
 from safe_sysid.measure.recording import Recording, Samples, recording_of
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 SAMPLES, FOLLOWED = '/joint_states', '/plan_in_force'  # topics of a loop, in its namespace
 SETTINGS = '/recorded/parameters'  # that its recorder adds
-STORAGE = ('.db3', '.mcap')
 POSITIONS, WITH_EFFORT = (0,), (0, 2)  # sequences of a message that every joint has to be in
 BLOCK = 4096  # messages that wait as bytes before they become numbers
 LONG_AGO = 3600 * 10**9  # [ns] before all others, which a sample of a driver is that has no clock
@@ -108,10 +108,7 @@ class _Parts:
     def _from_the_front(self, reason: str) -> Iterator[StoredMessage | str]:
         files = _storage_files(self._path)
         if not files:
-            raise MeasurementError(
-                f'{self._path}: is not a rosbag ({reason}); a folder with metadata.yaml, or a '
-                f'file that ends in {" or ".join(STORAGE)} is one'
-            )
+            raise no_bag(self._path, reason)
         if is_folder(self._path):
             yield f'no usable metadata.yaml, read file by file: {[f.name for f in files]}'
         for file in files:

@@ -179,7 +179,8 @@ def test_every_setting_of_the_runs_is_one_of_their_nodes(tmp_path):
         } <= nodes
 
 
-def test_the_narrator_shows_what_is_new_and_no_more():
+def test_the_narrator_shows_what_is_new_and_no_more(monkeypatch):
+    monkeypatch.setenv('COLUMNS', '100')
     out = io.StringIO()
     narrator = Narrator(out, STEPS)
     narrator.hear({'sentence': '', 'mass': [1.2, 3.2, 5.2], 'stamp': 0})
@@ -196,6 +197,20 @@ def test_the_narrator_shows_what_is_new_and_no_more():
     assert lines[4].endswith('fault   no way')
     assert lines[3].endswith('certified, smallest margin 55 of 56.7 N m: torque of joint_2')
     assert narrator.fault == 'no way; x'
+
+
+def test_no_line_of_the_narrator_has_more_columns_than_the_terminal(monkeypatch):
+    monkeypatch.setenv('COLUMNS', '80')
+    out = io.StringIO()
+    narrator = Narrator(out, STEPS)
+    for stamp in (0, 100 * 10**9):
+        narrator.hear({'sentence': '', 'mass': [1.2, 3.2, 5.2 + stamp], 'stamp': stamp + 1})
+    for step in STEPS:
+        narrator.hear({'sentence': '', 'errand': step})
+    narrator.hear({'sentence': '', 'trouble': 'fault: ' + 40 * 'no way '})
+    lines = out.getvalue().splitlines()
+    assert max(map(len, lines)) == 80
+    assert sum('no way' in line for line in lines) > 3
 
 
 def test_the_scale_shows_an_interval_where_it_is():

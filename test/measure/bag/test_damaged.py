@@ -7,12 +7,12 @@ import pytest
 from safe_sysid.measure.bag.damaged import (
     CHANNEL,
     CHUNK,
-    MCAP_MAGIC,
     MESSAGE,
     SCHEMA,
     Damage,
     messages,
 )
+from safe_sysid.measure.recorded_file import MCAP_MAGIC
 
 
 def test_a_long_name_of_a_compression_is_not_said_in_full(tmp_path):
