@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from safe_sysid.cli.inputs import existing, new_folder
-from safe_sysid.cli.output import print_wrapped
+from safe_sysid.cli.output import print_figures
 
 HELP = 'measure one part: speed, scaling, tightness; a seed makes figures reproducible'
 
@@ -34,15 +34,11 @@ def command(options: argparse.Namespace) -> int:
     from safe_sysid.bench.settings import BenchSettings
     from safe_sysid.cli.output import print_to_error
     from safe_sysid.cli.setting_options import chosen
-    from safe_sysid.report.figures_text import as_json, as_table
 
     settings = BenchSettings(**chosen(options, BenchSettings))
     with print_to_error():
         found = measured(options.name, settings, _to_standard_error)
-    if options.json:
-        print(as_json(found.figures), flush=True)
-    else:
-        print_wrapped(as_table(found.figures))
+    print_figures(found.figures, for_programs=options.json)
     found.draw(settings.plots)
     return 0
 

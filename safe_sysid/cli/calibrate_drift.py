@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from safe_sysid.cli.calibrate import add_arm, recorded_of
 from safe_sysid.cli.inputs import bag_or_table, robot
-from safe_sysid.cli.output import print_to_error, print_wrapped
+from safe_sysid.cli.output import print_figures, print_to_error
 from safe_sysid.cli.recording import add_recording, arm_of_options
 from safe_sysid.cli.values import frequency
 
@@ -48,7 +48,6 @@ def command(options: argparse.Namespace) -> int:
     from safe_sysid.calibrate.settings import AdmittanceSettings
     from safe_sysid.cli.setting_options import chosen
     from safe_sysid.model.arm import check_open
-    from safe_sysid.report.figures_text import as_json, as_table
 
     with print_to_error():
         arm = arm_of_options(options)
@@ -67,10 +66,7 @@ def command(options: argparse.Namespace) -> int:
         if other is not None:
             compared = worst_drift(other, logs, options.cutoff, settings)
             figures['against'] = {'robot': other.name, **_figures(compared)}
-    if options.json:
-        print(as_json(figures))
-    else:
-        print_wrapped(as_table(figures))
+    print_figures(figures, for_programs=options.json)
     return 0 if found.per_minute <= LARGEST_DRIFT else 1
 
 

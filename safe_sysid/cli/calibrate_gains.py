@@ -6,7 +6,7 @@ import argparse
 
 from safe_sysid.cli.calibrate import add_arm
 from safe_sysid.cli.inputs import bag_or_table, new_file, payload
-from safe_sysid.cli.output import print_to_error, print_wrapped
+from safe_sysid.cli.output import print_figures, print_to_error
 from safe_sysid.cli.recording import add_recording, arm_of_options, recording_choice
 from safe_sysid.cli.values import positive
 
@@ -56,7 +56,6 @@ def command(options: argparse.Namespace) -> int:
     from safe_sysid.identify.difference.gains_file import KnownGains
     from safe_sysid.model.arm import check_open
     from safe_sysid.model.payload import read_payload
-    from safe_sysid.report.figures_text import as_json, as_table
 
     with print_to_error():
         arm = arm_of_options(options)
@@ -98,10 +97,7 @@ def command(options: argparse.Namespace) -> int:
             for i, name in enumerate(names)
         ],
     }
-    if options.json:
-        print(as_json(figures), flush=True)
-    else:
-        print_wrapped(as_table(figures))
+    print_figures(figures, for_programs=options.json)
     if options.out is not None and not undecided.any():
         KnownGains(names, found.gain, found.log_covariance).write(options.out, origin)
     return int(undecided.any())

@@ -4,7 +4,7 @@ import argparse
 
 from safe_sysid.cli.calibrate import add_arm, settings_option
 from safe_sysid.cli.inputs import new_folder, table
-from safe_sysid.cli.output import print_wrapped
+from safe_sysid.cli.output import print_figures
 from safe_sysid.cli.values import share
 from safe_sysid.output_file import filled_folder
 
@@ -46,7 +46,6 @@ def command(options: argparse.Namespace) -> int:
     from safe_sysid.export.arm_urdf import write_geometry
     from safe_sysid.export.replaced_urdf import check_geometry_may_replace
     from safe_sysid.model.arm import arm_of
-    from safe_sysid.report.figures_text import as_json, as_table
 
     noise = PoseNoise(**chosen(options, PoseNoise))
     with print_to_error():
@@ -56,10 +55,7 @@ def command(options: argparse.Namespace) -> int:
             check_geometry_may_replace(options.out, arm, options.robot, settings)
         poses = read_poses(options.poses, arm.model.layout.joint_names)
         found = fitted_geometry(arm, poses, noise, options.marker, options.hold_out)
-    if options.json:
-        print(as_json(found.figures), flush=True)
-    else:
-        print_wrapped(as_table(found.figures))
+    print_figures(found.figures, for_programs=options.json)
     if options.out is not None:
         with filled_folder(options.out):
             write_geometry(found.model, arm.urdf, options.out / f'{arm.model.name}.urdf')

@@ -17,7 +17,7 @@ from safe_sysid.cli.inputs import (
     robot,
     settings_file,
 )
-from safe_sysid.cli.output import print_wrapped
+from safe_sysid.cli.output import print_figures
 from safe_sysid.cli.progress import ProgressBar
 
 if TYPE_CHECKING:  # numeric libraries are loaded by the command, not by --help
@@ -84,7 +84,6 @@ def command(options: argparse.Namespace) -> int:
     from safe_sysid.excite.contact_model import ContactModel
     from safe_sysid.excite.settings import Effort, ExcitationAim, read_settings, settings_of
     from safe_sysid.export.motion import motion_files, refuse_unproven
-    from safe_sysid.report.figures_text import as_json, as_table
 
     effort = Effort(**chosen(options, Effort))
     arm = load_arm(options.robot, options.config, options.package_path)
@@ -114,10 +113,7 @@ def command(options: argparse.Namespace) -> int:
         except BoundError as error:
             warnings.append(str(error))
     figures['warnings'] = warnings
-    if options.json:
-        print(as_json(figures), flush=True)
-    else:
-        print_wrapped(as_table(figures))
+    print_figures(figures, for_programs=options.json)
     for warning in warnings:
         print(f'warning: {warning}', file=sys.stderr)
     if options.html is not None:
