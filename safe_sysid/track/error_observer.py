@@ -129,6 +129,12 @@ def observation_bound(bounds: ObserverBounds, period: float) -> Array:
     return np.asarray(bounds.at(distances(bounds, period)[:, None]).min(axis=0))
 
 
+def newest(history: History) -> float:
+    """Time of the last reading [s]."""
+    count = int(history.counts[0])
+    return float(history.time[(count - 1) % len(history.time)]) if count > 0 else -np.inf
+
+
 @jit
 def forget(history: History) -> None:
     """Begin anew."""

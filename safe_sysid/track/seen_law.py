@@ -97,6 +97,11 @@ class Sampling:
         return LONGER * self.period
 
     @property
+    def apart(self) -> float:
+        """From one stamp to the next one, at most [s]."""
+        return self.longest + 2.0 * self.stamp
+
+    @property
     def age(self) -> float:
         """S, largest age of the state behind a torque that acts, by its stamp [s]."""
         return self.delay + self.lag + self.longest + self.stamp

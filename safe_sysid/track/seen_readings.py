@@ -29,7 +29,7 @@ class SeenReadings:
         n = len(is_continuous)
         self._sampling = sampling
         self._step = np.broadcast_to(sampling.step, (n,))
-        self._apart = sampling.longest + 2.0 * sampling.stamp
+        self._apart = sampling.apart
         self._turns = np.array(is_continuous)
         self._last, self._finest = np.full(n, np.nan), np.full(n, np.inf)
         self._changes, self._times = np.zeros(n), np.array([0.0, np.nan])

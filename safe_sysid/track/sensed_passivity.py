@@ -46,6 +46,7 @@ from safe_sysid.track.error_observer import (
     foresee_into,
     forget,
     history_for,
+    newest,
     observe_into,
     record_error,
     record_rate,
@@ -228,9 +229,12 @@ class SensedPassivityController:
         """Why a plan may not go on from the one in force: never, as each step looks at V."""
         return ''
 
-    def refusal_when_late(self, *_: object) -> str:
-        """Why a plan may not go on that takes over late: `step` refuses it, as errors of r age."""
-        return ''
+    def refusal_when_late(
+        self, plan: Plan, _: float, measurement: JointMeasurement, *__: object
+    ) -> str:
+        """Why a plan may not go on that takes over late: torques of two plans do not mix."""
+        late = self._lateness(plan, measurement)
+        return self._too_late(late) if late > 0.0 else ''
 
     @property
     def ahead(self) -> float:
@@ -309,16 +313,18 @@ class SensedPassivityController:
     def _lateness(self, plan: Plan, measurement: JointMeasurement) -> float:
         """Time [s] since when a plan should have been known; 0: it is in time.
 
-        It has to be, to go on, or torques of the one before act when it is in force.
+        It has to be, to go on, or torques of the one before act when it is in force: no sample
+        before this one may have been within an age of its start.
         """
         s = self._sampling
         late = self._clock.seconds(measurement.stamp) + s.age - plan.start_time
-        return late if late > s.period + 2.0 * s.stamp + ROUNDING else 0.0
+        before = newest(self._history) + s.age - plan.start_time
+        return late if late > s.apart + ROUNDING or before > ROUNDING else 0.0
 
     def _too_late(self, late: float) -> str:
         return (
-            f'a plan came {1e3 * late:.3g} ms after it should have been known, '
-            f'{1e3 * self._sampling.period:.3g} ms are allowed; the arm stays on the one before'
+            f'a plan came {1e3 * late:.3g} ms after it should have been known, with the first '
+            'sample whose torque may act on it; the arm stays on the one before'
         )
 
     def _allows(self, law: SeenLaw, plan: Plan) -> bool:

@@ -480,7 +480,7 @@ def test_a_plan_that_comes_late_gets_no_torque():
     plan = plan_of(law, estimate, k, horizon_of(k))
     rng = np.random.default_rng(5)
 
-    def answered(extra):
+    def answered(extra, last=1e-3):
         controller = SensedPassivityController(nominal(ALL), GAINS, CLOCK, law.sampling)
         q, age = plan.desired(START)[0], law.sampling.age
         for i in range(-60, 40):
@@ -488,13 +488,19 @@ def test_a_plan_that_comes_late_gets_no_torque():
             measured = sample(
                 rng, controller, CLOCK.origin + round(1e9 * t), q, plan, estimate, i >= 0
             )
-        start = t + 1e-3 + age - extra
+        start = t + last + age - extra
         after = replace(
             plan_of(law, estimate, k, horizon_of(k), start), curve=plan.curve_from(start, 2.0)
         )
-        stamp = CLOCK.origin + round(1e9 * (t + 1e-3))
-        return measured, controller.step(JointMeasurement(stamp, q, q, q), after, estimate)
+        stamp = CLOCK.origin + round(1e9 * (t + last))
+        told = JointMeasurement(stamp, q, q, q)
+        refusal = controller.refusal_when_late(after, t + last + age, told)
+        assert ('after it should have been known' in refusal) == (extra > last)
+        return measured, controller.step(told, after, estimate)
 
     answered(0.9e-3)
+    answered(1.005e-3, last=1.01e-3)  # as late as a sample may be
+    with pytest.raises(BoundError, match='a plan came 0.995 ms after it should have been known'):
+        answered(0.995e-3, last=0.99e-3)  # the sample before should have had it
     with pytest.raises(BoundError, match='a plan came 2.5 ms after it should have been known'):
         answered(2.5e-3)

@@ -215,7 +215,8 @@ class ControllerNode(ConfiguredNode):
         if isinstance(law, SensedPassivityController):  # torques of two plans never mix
             succession, period = self._settings.succession, self._settings.period
             succession = replace(succession, late=min(succession.late, period))
-            self._succession = PlanSuccession(law, succession, period)
+            apart = period if arm.sampling is None else arm.sampling.apart
+            self._succession = PlanSuccession(law, succession, apart)
         return law
 
     def _followed(self, t: float, measurement: JointMeasurement) -> Plan | None:
