@@ -23,22 +23,11 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_typ
 
 from safe_sysid.errors import ConfigError
 from safe_sysid.input_file import name_trouble, text_of
+from safe_sysid.yaml_loader import FLOAT, INTEGER, MOST_VALUES, TEXT, WORDS, TooMuch, yaml_loader
 
 T = TypeVar('T')
 
-MOST_VALUES = 1_000_000  # of a YAML file, its aliases written out
-
-KINDS = ('timestamp', 'str', 'int', 'float')
-DATE, TEXT, INTEGER, FLOAT = (f'tag:yaml.org,2002:{kind}' for kind in KINDS)
-WORDS = ('tag:yaml.org,2002:bool', 'tag:yaml.org,2002:null')
-LEADING_ZERO = re.compile(r'[-+]?0[0-9]+')
-PLAIN = {  # what a text without quotes has to be for more than a text
-    INTEGER: re.compile(r'[-+]?[0-9]+$|0o[0-7]+$|0x[0-9a-fA-F]+$'),
-    FLOAT: re.compile(
-        r'[-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$|[-+]?\.(inf|Inf|INF)$|\.(nan|NaN|NAN)$'
-    ),
-    WORDS[0]: re.compile(r'(true|True|TRUE|false|False|FALSE)$'),
-}
+LEADING_ZERO = re.compile(r'[-+]?0[0-9]+')  # of an integer
 NAMES_OF_KINDS = {bool: 'True or False', str: 'a text', Path: 'the path of a file'}
 YES, NO = ('yes', 'on'), ('no', 'off')  # as some write true and false
 
@@ -272,7 +261,7 @@ def yaml_value(text: str, source: str) -> Any:
     import yaml
 
     try:
-        loader = _loader()(text)
+        loader = yaml_loader()(text)
         node = loader.get_single_node()
         if node is None:
             return None
@@ -284,6 +273,8 @@ def yaml_value(text: str, source: str) -> Any:
                 'themselves'
             )
         return loader.construct_document(node)
+    except TooMuch as error:
+        raise ConfigError(f'{source}: {error}') from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # 1_: is an int of no digits
         raise ConfigError(f'{source}: is not YAML: {error}') from error
 
@@ -370,23 +361,6 @@ def _size(node: Any, known: dict[int, float]) -> float:
         inner = [x for part in parts for x in (part if isinstance(part, tuple) else (part,))]
         known[id(node)] = 1.0 + sum(_size(x, known) for x in inner)
     return known[id(node)]
-
-
-@cache
-def _loader() -> Any:
-    """Return a loader that takes words and numbers as YAML 1.2 does; a compiled one if there is.
-
-    Of YAML 1.1 it leaves dates, 1:30 for 90, 0b101, 1_000 and `no` for false as texts.
-    """
-    import yaml  # not above: `--help` reads no file
-
-    class Loader(getattr(yaml, 'CSafeLoader', yaml.SafeLoader)):  # type: ignore[misc]
-        yaml_implicit_resolvers = {  # noqa: RUF012 - declared so by its parent
-            first: [(tag, PLAIN.get(tag, words)) for tag, words in pairs if tag != DATE]
-            for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
-        }
-
-    return Loader
 
 
 def yaml_text(values: Mapping[str, Any]) -> str:

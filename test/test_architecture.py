@@ -25,6 +25,7 @@ EVERYONE = {
     'share',
     'versions',
     'worker',
+    'yaml_loader',
 }  # files beside the folders
 OFFLINE = {'identifiability', 'calibrate', 'excite'}
 STAGES = {'identify', 'track', 'reach', 'plan', 'simulate'} | OFFLINE
@@ -93,7 +94,7 @@ ONLY_IN = {  # library: the folders or files that may know it
     'distributed': ('experiment/campaign.py',),
     'pyarrow': ('experiment/store.py',),
     'argparse': ('cli/',),
-    'yaml': ('config.py',),
+    'yaml': ('config.py', 'yaml_loader.py'),
 }
 
 

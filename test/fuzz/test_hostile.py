@@ -9,7 +9,7 @@ import time
 import pytest
 from tiers import slow_after
 
-from safe_sysid import load_arm
+from safe_sysid import load_arm, yaml_loader
 from safe_sysid.calibrate.pose_table import read_poses
 from safe_sysid.cli import hand_over
 from safe_sysid.config import read_yaml
@@ -63,6 +63,30 @@ def test_yaml_that_grows_without_end_is_refused(tmp_path):
     path.write_text(bomb(12) + 'urdf: *a11\n')
     with pytest.raises(SafeSysidError, match='aliases'):
         read_yaml(path)
+
+
+@pytest.mark.parametrize('most', slow_after(1, [1000, yaml_loader.MOST_VALUES]))
+def test_yaml_of_many_values_is_refused_once_there_are_too_many(tmp_path, monkeypatch, most):
+    monkeypatch.setattr(yaml_loader, 'MOST_VALUES', most)
+    path = tmp_path / 'arm.yaml'
+    path.write_text('[' + 24_000_000 * '0,' + '0]')
+    with pytest.raises(SafeSysidError, match=rf'arm\.yaml: has more than {most} values'):
+        read_yaml(path)
+
+
+@pytest.mark.parametrize('part', ['[', '{a: ', '- ', '? '])
+def test_yaml_deep_in_itself_is_refused(tmp_path, part):
+    """A library would go on until its stack is full, and the process ends with it."""
+    path = tmp_path / 'arm.yaml'
+    path.write_text(1_000_000 * part + 'a')
+    with pytest.raises(SafeSysidError, match=r'arm\.yaml: has more than 100 lists or mappings'):
+        read_yaml(path)
+
+
+def test_yaml_as_deep_as_it_may_be_is_read(tmp_path):
+    path = tmp_path / 'arm.yaml'
+    path.write_text('a: ' + 98 * '[' + '0' + 98 * ']')
+    assert str(read_yaml(path)['a']) == 98 * '[' + '0' + 98 * ']'
 
 
 def test_yaml_that_contains_itself_is_refused(tmp_path):
