@@ -20,6 +20,7 @@ from safe_sysid.config import (
     yaml_value,
 )
 from safe_sysid.errors import ConfigError
+from safe_sysid.yaml_loader import DEEPEST
 
 
 @dataclass(frozen=True)
@@ -216,3 +217,10 @@ def test_a_key_of_any_length_is_refused_with_one_sentence():
     assert str(refused.value) == (
         f"world.yaml: the name '{'x' * 40}...' has 500 letters; 200 are allowed (line 2)"
     )
+
+
+@pytest.mark.parametrize('open', ['[', '{a: ', '- ', '? '])
+def test_values_too_deep_in_each_other_are_refused(open):
+    assert yaml_value(DEEPEST * '[' + DEEPEST * ']', 'x')
+    with pytest.raises(ConfigError, match='x: has more than 100 lists or mappings in each other'):
+        yaml_value('\n' + 100_000 * open, 'x')  # of which compiled parsers end the process

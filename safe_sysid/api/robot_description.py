@@ -38,7 +38,7 @@ def described_on(topic: str, folder: Path, wait: float = WAIT) -> Path:
     text = _text_of(topic, wait)
     try:
         name = ElementTree.fromstring(text).get('name', '')
-    except ElementTree.ParseError as error:
+    except (ElementTree.ParseError, ValueError) as error:
         raise ModelError(f'{topic}: what is published is no URDF: {error}') from error
     path = folder / f'{Path(name).name or "robot"}.urdf'
     write_text(path, text)

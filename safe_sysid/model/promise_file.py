@@ -5,19 +5,39 @@ ARM.promise.npz, which only `identify` reads, has the recordings that it is abou
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 import hashlib
 from pathlib import Path
 from typing import Any
+import zipfile
+import zlib
 
 import numpy as np
 
 from safe_sysid.config import read_yaml
 from safe_sysid.errors import ConfigError
+from safe_sysid.input_file import MB
 from safe_sysid.model.arm import Arm, arm_of
 from safe_sysid.model.facts import facts_path, read_facts, urdf_path
 
 VERSION = 1
+UNREADABLE = (  # what the arrays and figures of files raise that nobody of us has written
+    *(KeyError, TypeError, ValueError, AttributeError, EOFError, MemoryError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error),
+)
 RECORDINGS = '.promise.npz'
+LARGEST = 1000 * MB  # of all arrays, unpacked
+
+
+def check_size(arrays: Path) -> None:
+    """Refuse arrays that would fill the memory once they are unpacked."""
+    with zipfile.ZipFile(arrays) as packed:
+        size = sum(each.file_size for each in packed.infolist())
+    if size > LARGEST:
+        raise ConfigError(
+            f'{arrays}: has {size / MB:.0f} MB unpacked; arrays may have {LARGEST // MB} MB'
+        )
 
 
 def promise_file(urdf: Path) -> Path:
@@ -75,6 +95,19 @@ def read_promise_file(arm: Arm) -> dict[str, Any]:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise not_written_by_us(path, error) from error
     return content
+
+
+@contextmanager
+def written_by_us(path: Path) -> Iterator[None]:
+    """Refuse a file whose arrays or figures are not what calibrate writes."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None:  # it cannot be opened
+            raise
+        raise not_written_by_us(path, error) from error
+    except UNREADABLE as error:
+        raise not_written_by_us(path, error) from error
 
 
 def not_written_by_us(path: Path, error: Exception) -> ConfigError:

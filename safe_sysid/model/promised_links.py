@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 import hashlib
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -23,12 +22,13 @@ from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.promise_file import (
+    check_size,
     left_out,
-    not_written_by_us,
     promise_file,
     promised_arm,
     read_promise_file,
     recording_names,
+    written_by_us,
 )
 from safe_sysid.sets.interval import Interval
 
@@ -104,10 +104,8 @@ def promised_links(arm: Arm, kind: str) -> PromisedLinks | None:
     if kind != 'guaranteed' or not path.exists():
         return None
     content = read_promise_file(arm)
-    try:
+    with written_by_us(path):
         return _read(content, path, arm)
-    except (KeyError, TypeError, ValueError, AttributeError, EOFError, BadZipFile) as error:
-        raise not_written_by_us(path, error) from error
 
 
 def _read(content: dict[str, Any], path: Path, arm: Arm) -> PromisedLinks:
@@ -125,6 +123,7 @@ def _read(content: dict[str, Any], path: Path, arm: Arm) -> PromisedLinks:
         raise ConfigError(
             f'{arrays} is not the file that {path} was written with; calibrate again'
         )
+    check_size(arrays)
     with np.load(arrays, allow_pickle=False) as found:
         kept: dict[str, Any] = {name: found[f'link_{name}'] for name in ARRAYS}
     rows = LinkRows(seconds=float(given['block_s']), **kept)

@@ -3,9 +3,10 @@
 import os
 from pathlib import Path
 import re
-import resource
-import time
+import sqlite3
 
+from fuzz.limits import soon
+import numpy as np
 import pytest
 from tiers import slow_after
 
@@ -15,9 +16,13 @@ from safe_sysid.cli import hand_over
 from safe_sysid.config import read_yaml
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.identifiability.urdf_kinematics import urdf_kinematics
+from safe_sysid.measure.bag.messages import bag_topics
 from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
+from safe_sysid.model import promise_file
+from safe_sysid.model.collision.mesh_files import _is_package
 from safe_sysid.model.description.xacro_file import expanded_xacro
 from safe_sysid.model.payload import read_payload
+from safe_sysid.model.promise_file import check_size
 from safe_sysid.share import share_directory
 
 SOON = 5.0  # [s] of CPU
@@ -28,10 +33,8 @@ XACRO = '<robot name="a" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name=
 
 @pytest.fixture(autouse=True)
 def soon_and_in_little_memory():
-    memory, begin = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
-    yield
-    assert time.process_time() - begin < SOON
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < LITTLE
+    with soon(SOON, memory=LITTLE):
+        yield
 
 
 @pytest.mark.parametrize(
@@ -286,3 +289,41 @@ def test_a_number_that_no_float_holds_is_refused(tmp_path):
     path.write_text('mass: 1' + 400 * '0' + '\n')
     with pytest.raises(SafeSysidError, match=r'held\.yaml: mass: a whole number'):
         read_payload(path)
+
+
+def test_a_manifest_that_nobody_can_read_names_no_package(tmp_path):
+    (tmp_path / 'package.xml').write_text('<?xml version="1.0" encoding="klingon"?><package/>')
+    assert not _is_package(tmp_path, 'arm')
+    assert _is_package(tmp_path, tmp_path.name)
+
+
+def test_arrays_that_fill_the_memory_are_refused_before_they_are_unpacked(tmp_path, monkeypatch):
+    path = tmp_path / 'arm.promise.npz'
+    np.savez_compressed(path, zeros=np.zeros(100_000))
+    check_size(path)
+    monkeypatch.setattr(promise_file, 'LARGEST', 400_000)
+    with pytest.raises(SafeSysidError, match='has 1 MB unpacked'):
+        check_size(path)
+
+
+def computed_columns(folder):
+    """A bag in which each message is a gigabyte that nobody has stored."""
+    path = folder / 'bag.db3'
+    with sqlite3.connect(path) as file:
+        file.executescript(
+            'CREATE TABLE topics (id INTEGER, name TEXT, type TEXT, serialization_format TEXT, '
+            'offered_qos_profiles TEXT);'
+            'CREATE TABLE messages (id INTEGER, topic_id INTEGER, timestamp INTEGER, '
+            'data BLOB AS (zeroblob(1000000000)));'
+            'INSERT INTO messages VALUES (1, 1, 1), (2, 1, 2), (3, 1, 3);'
+        )
+    return path
+
+
+def test_columns_that_are_computed_are_no_messages(tmp_path):
+    path = computed_columns(tmp_path)
+    for what in (path, tmp_path):
+        with pytest.raises(SafeSysidError, match="'messages.data' in it is computed"):
+            recording_of_choice(RecordingChoice(what), ('a',))
+    with pytest.raises(SafeSysidError, match='is computed'):
+        bag_topics(path)

@@ -24,7 +24,7 @@ from safe_sysid.identify.difference.friction_choice import FrictionChoice
 from safe_sysid.identify.difference.friction_terms import FrictionTerms
 from safe_sysid.identify.difference.gains_file import KnownGains
 from safe_sysid.model.arm import Arm
-from safe_sysid.model.promise_file import changed_urdf
+from safe_sysid.model.promise_file import changed_urdf, check_size, written_by_us
 from safe_sysid.output_file import new_file, write_text
 
 VERSION = 1
@@ -102,11 +102,8 @@ def write_promise(
 
 def read_promise(path: Path, arm: Arm) -> ArmPromise:
     """Read empty recordings of this arm, or say why the file is not about it."""
-    try:
+    with written_by_us(path.with_suffix('.yaml')):
         return _read(path, arm)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        about = path.with_suffix('.yaml')
-        raise ConfigError(f'{about} is not what calibrate has written ({error!r})') from error
 
 
 def _read(path: Path, arm: Arm) -> ArmPromise:
@@ -115,6 +112,7 @@ def _read(path: Path, arm: Arm) -> ArmPromise:
     sensors = arm.model.sensors
     now = sensors.effort_sign * sensors.effort_scale
     unit = now / (np.array(given['effort_sign'], float) * np.array(given['effort_scale'], float))
+    check_size(path)
     with np.load(path, allow_pickle=False) as arrays:
         recordings = [
             EmptyRecording(

@@ -13,6 +13,7 @@ from rosbags.typesys import Stores, get_typestore
 
 from safe_sysid.errors import MeasurementError
 from safe_sysid.input_file import check_folder, is_folder
+from safe_sysid.measure.bag.sqlite_tables import check_tables
 
 
 class BagMessage(NamedTuple):
@@ -60,6 +61,7 @@ def _opened(path: Path) -> Iterator[Reader]:
     """Reader of a bag, whose errors are about measurements."""
     if is_folder(path):
         check_folder(path, MeasurementError)
+    check_tables(path)
     try:
         with Reader(path) as reader:
             yield reader

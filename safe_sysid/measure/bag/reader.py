@@ -16,6 +16,7 @@ from safe_sysid.input_file import check_file, check_folder, is_file, is_folder, 
 from safe_sysid.measure.bag import damaged
 from safe_sysid.measure.bag.damaged import Damage, StoredMessage
 from safe_sysid.measure.bag.joint_state_bytes import JointStateLayout, block_of, layout_of
+from safe_sysid.measure.bag.sqlite_tables import check_tables
 from safe_sysid.measure.recorded_file import STORAGE, no_bag
 from safe_sysid.measure.recording import Recording, Samples, recording_of
 
@@ -88,6 +89,7 @@ class _Parts:
         """With the library where the bag is whole; file by file, from the front, where not."""
         check = check_folder if is_folder(self._path) else check_file
         check(self._path, MeasurementError)
+        check_tables(self._path)
         count = 0
         try:
             with Reader(self._path) as reader:

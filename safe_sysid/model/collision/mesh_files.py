@@ -180,7 +180,7 @@ def _is_package(folder: Path, package: str) -> bool:
         return folder.name == package
     try:
         return ElementTree.parse(manifest).findtext('name', '').strip() == package
-    except ElementTree.ParseError:
+    except (ElementTree.ParseError, LookupError, ValueError, OSError):  # nobody can read it
         return folder.name == package
 
 
