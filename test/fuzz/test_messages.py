@@ -1,17 +1,14 @@
 """Messages from outside with any content: each is understood, or refused in a sentence."""
 
-from fuzz.searched import searched, some_or
+from fuzz.contents import JOINT_NAMES, MODEL, NAMES, NUMBERS, SEARCH, TEXTS, WHOLE, look_at
 from geometry_msgs.msg import Point, TransformStamped
-from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from visualization_msgs.msg import Marker, MarkerArray
 
-from safe_sysid.errors import SafeSysidError
 from safe_sysid.model.parameters import ParameterEstimate
-from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.messages.codec import (
     JointStateReader,
     TorqueReader,
@@ -23,27 +20,6 @@ from safe_sysid.ros.messages.marker_changes import changes_of
 from safe_sysid.ros.messages.transforms import transform_of
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.guarded_torque import Command
-
-MODEL = RobotModel.named('two_link')
-NAMES = list(MODEL.layout.joint_names)
-HARSH = [0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, 1e-12, 2.0**53]
-NUMBERS = st.one_of(st.sampled_from(HARSH), st.floats(-10.0, 10.0))
-WHOLE = st.one_of(st.sampled_from([0, 1, 2, 3, 12, 2**31 - 1, -(2**31)]), st.integers(-5, 15))
-TEXTS = st.sampled_from(['', 'base_link', 'camera', '/', 'ß', 'a' * 300, 'x\x01y'])
-JOINT_NAMES = st.lists(st.sampled_from([*NAMES, 'gripper', '']), max_size=5)
-EXAMPLES = some_or(30, 6000)
-
-
-def look_at(examples, strategy, check):
-    @searched(examples)
-    @given(strategy)
-    def one(content):
-        try:
-            check(content)
-        except SafeSysidError as error:
-            assert str(error).strip(), type(error)
-
-    one()
 
 
 @st.composite
@@ -58,8 +34,8 @@ def joint_states(draw):
     return msg
 
 
-@EXAMPLES
-def test_joint_states_are_finite_or_refused(examples):
+@SEARCH
+def test_joint_states_are_finite_or_refused(search):
     reader = JointStateReader(NAMES)
 
     def check(msg):
@@ -69,7 +45,7 @@ def test_joint_states_are_finite_or_refused(examples):
         order = [msg.name.index(name) for name in NAMES]
         np.testing.assert_array_equal(sample.position, np.array(msg.position)[order])
 
-    look_at(examples, joint_states(), check)
+    look_at(search, joint_states(), check)
 
 
 @st.composite
@@ -93,8 +69,8 @@ def markers(draw):
     return marker
 
 
-@EXAMPLES
-def test_markers_are_finite_boxes_or_unclear(examples):
+@SEARCH
+def test_markers_are_finite_boxes_or_unclear(search):
     def check(found):
         changes = changes_of(MarkerArray(markers=found))
         assert len(changes) == len(found)
@@ -103,7 +79,7 @@ def test_markers_are_finite_boxes_or_unclear(examples):
                 assert np.isfinite(box.center).all() and np.isfinite(box.half_sizes).all()
                 assert np.isfinite(box.radius)
 
-    look_at(examples, st.lists(markers(), max_size=3), check)
+    look_at(search, st.lists(markers(), max_size=3), check)
 
 
 @st.composite
@@ -120,8 +96,8 @@ def arrays(draw, valid):
     return msg
 
 
-@EXAMPLES
-def test_an_estimate_is_inside_its_bounds_or_refused(examples):
+@SEARCH
+def test_an_estimate_is_inside_its_bounds_or_refused(search):
     theta = np.linspace(-1.0, 1.0, MODEL.layout.size)
     estimate = ParameterEstimate(MODEL.layout, theta, Interval(theta - 0.1, theta + 0.1))
 
@@ -130,11 +106,11 @@ def test_an_estimate_is_inside_its_bounds_or_refused(examples):
         assert np.isfinite(found.theta).all()
         assert (found.bounds.lower <= found.theta).all()
 
-    look_at(examples, arrays(estimate_message(estimate, 10**9)), check)
+    look_at(search, arrays(estimate_message(estimate, 10**9)), check)
 
 
-@EXAMPLES
-def test_a_command_has_a_stamp_and_its_size_or_is_refused(examples):
+@SEARCH
+def test_a_command_has_a_stamp_and_its_size_or_is_refused(search):
     reader = TorqueReader(NAMES)
     valid = TorqueWriter(NAMES).message(Command(np.array([1.0, 2.0]), 10**9))
 
@@ -142,7 +118,7 @@ def test_a_command_has_a_stamp_and_its_size_or_is_refused(examples):
         command = reader.command(msg)
         assert command.torque.size in (0, 2) and 0 <= command.stamp < 2**63
 
-    look_at(examples, arrays(valid), check)
+    look_at(search, arrays(valid), check)
 
 
 @st.composite
@@ -155,11 +131,11 @@ def transforms(draw):
     return msg
 
 
-@EXAMPLES
-def test_a_transform_is_a_placement_or_refused(examples):
+@SEARCH
+def test_a_transform_is_a_placement_or_refused(search):
     def check(msg):
         place = transform_of(msg).placement
         turn = place.R
         np.testing.assert_allclose(turn @ turn.T, np.eye(3), atol=1e-9)
 
-    look_at(examples, transforms(), check)
+    look_at(search, transforms(), check)

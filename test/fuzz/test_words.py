@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from fuzz.limits import soon
 from fuzz.searched import searched, some_or
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +20,7 @@ VALUES = st.sampled_from(
         *('\n', '%s', '{joint}', '{0.__class__}', '$HOME', '`id`', 'mass=1', 'csv=/dev/full'),
     ]
 )
-EXAMPLES = some_or(30, 9000)
+SEARCH = some_or(30, 9000)
 
 
 def options_of(name):
@@ -29,17 +30,18 @@ def options_of(name):
     return [word for action in choices.choices[name]._actions for word in action.option_strings]
 
 
-@EXAMPLES
+@SEARCH
 @pytest.mark.parametrize('name', sorted(command.COMMANDS))
-def test_a_command_line_is_understood_or_refused_in_two_lines(name, examples, capsys):
+def test_a_command_line_is_understood_or_refused_in_two_lines(name, search, capsys):
     words = st.one_of(st.sampled_from(options_of(name)), VALUES)
 
-    @searched(max(examples // len(command.COMMANDS), 5))
+    @searched(search.shared(len(command.COMMANDS)))
     @given(st.lists(words, max_size=7))
     def one(given_words):
         capsys.readouterr()
         try:
-            command._options([name, *given_words])
+            with soon():
+                command._options([name, *given_words])
         except SystemExit as ending:
             said = capsys.readouterr()
             if ending.code == 0:  # --help or --version
@@ -53,8 +55,8 @@ def test_a_command_line_is_understood_or_refused_in_two_lines(name, examples, ca
     one()
 
 
-@EXAMPLES
-def test_what_is_to_be_started_is_known_or_refused(examples, tmp_path, monkeypatch):
+@SEARCH
+def test_what_is_to_be_started_is_known_or_refused(search, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     fields = {
         **dict.fromkeys(('robot', 'config', 'world', 'payload', 'record', 'bag'), VALUES),
@@ -66,11 +68,12 @@ def test_what_is_to_be_started_is_known_or_refused(examples, tmp_path, monkeypat
         lambda names: st.fixed_dictionaries({name: fields[name] for name in names})
     )
 
-    @searched(examples)
+    @searched(search)
     @given(st.sampled_from([*sorted(BACKENDS), 'nothing', '']), chosen)
     def one(name, given_choices):
         try:
-            processes = processes_of(name, replace(Choices(), **given_choices))
+            with soon():
+                processes = processes_of(name, replace(Choices(), **given_choices))
         except (SafeSysidError, OSError) as error:  # the command makes a sentence of both
             assert str(error).strip()
         else:
