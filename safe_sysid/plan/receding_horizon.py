@@ -19,6 +19,7 @@ a sample acts that much later; and whether V <= V_M only who observes r can see,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from threading import Event
 import time
@@ -54,6 +55,7 @@ from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 from safe_sysid.trajectory.task_motion import Piece
 
+After = Callable[[Problem], Problem]  # the same problem, with what a plan before leaves
 COMPILING = 50  # searches at most until all is compiled
 HANDOVER = 0.1  # [s] that a search leaves at most until its plan is needed
 ONWARD = 0.5  # [rad] along a route, to a point that plans are to come nearer to
@@ -331,7 +333,8 @@ class RecedingHorizonPlanner:
         assert self.rests_on is not None
         before = self.rests_on.plan
         self.rests = self._problem.rests_at(before.end_position, self.rests)
-        finding, plan = self._still(before.end_position, estimate, now, before, goes_on=True)
+        after: After = lambda problem: going_on(problem, before, now)  # noqa: E731
+        finding, plan = self._still(before.end_position, estimate, now, after)
         if plan is None:
             return finding, None
         is_sure, told = self.rests_on.is_sure, (plan, now, measurement, estimate.bounds)
@@ -346,8 +349,9 @@ class RecedingHorizonPlanner:
     ) -> tuple[SearchFinding, Plan | None]:
         """Return a plan that stands still where the arm is, or why none is certified."""
         self.rests = self._problem.rests_at(measurement.position, self.rests)
-        rested = None if self.rests_on is None else self.rests_on.plan
-        finding, plan = self._still(measurement.position, estimate, now, self._plan or rested)
+        before = self._plan or (self.rests_on and self.rests_on.plan)
+        after: After = lambda problem: beginning_after(problem, before, now)  # noqa: E731
+        finding, plan = self._still(measurement.position, estimate, now, after)
         if plan is None:
             return finding, None
         refusal = self._arm.refusal_to_begin(plan, now, measurement, estimate.bounds)
@@ -360,19 +364,13 @@ class RecedingHorizonPlanner:
         position: Array,
         estimate: ParameterEstimate,
         now: float,
-        before: Plan | None,
-        *,
-        goes_on: bool = False,
+        after: After,
     ) -> tuple[SearchFinding, Plan | None]:
-        """Return a plan that stands still at a position, going on from one that ended there."""
+        """Return a plan that stands still at a position, after what was there before."""
         try:
             curve = replace(self._at_rest(position), duration=self._settings.stands)
             problem = self._problem_of(curve, estimate)
-            if before is not None and goes_on:
-                problem = going_on(problem, before, now)
-            else:
-                problem = beginning_after(problem, before, now)
-            problem = self._from(problem, now)
+            problem = self._from(after(problem), now)
         except SafeSysidError as error:
             return SearchFinding(SearchOutcome.UNUSABLE, trouble=str(error)), None
         finding = stand_still(problem, self._budget(self._settings.budget), self._settings.search)

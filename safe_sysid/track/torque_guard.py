@@ -73,7 +73,7 @@ class TorqueGuard:
         clock: Clock,
         law: BrakingLaw,
         *,
-        counts: bool = False,
+        counts: bool,
     ) -> None:
         self._model = model
         self._settings = settings

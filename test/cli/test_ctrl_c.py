@@ -116,6 +116,7 @@ def test_ctrl_c_is_the_usual_end_of_watch_once_there_is_a_page(
 
     monkeypatch.setattr(warm_up, 'warmed_up', lambda: None)
     monkeypatch.setattr(watch, '_watch_bag', watch_bag)
+    (tmp_path / 'metadata.yaml').touch()
     before = signal.getsignal(signal.SIGTERM)
     try:
         assert main(['watch', str(tmp_path)]) == status

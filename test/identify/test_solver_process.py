@@ -62,7 +62,6 @@ def test_ipopt_is_loaded_before_the_first_solve(trial, monkeypatch):
 
     real = log_cholesky_fit.cyipopt.Problem
     monkeypatch.setattr(log_cholesky_fit, 'cyipopt', SimpleNamespace(Problem=counted))
-    monkeypatch.setattr(solves.os, 'nice', lambda _: 0)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, solves.LONGEST_MESSAGE)
     with theirs:

@@ -16,7 +16,7 @@ from safe_sysid.model.uncertainty import Uncertainty, Width
 COMPARED = {
     'confidence': (0.5, '50%'),
     'gain_error': (0.5, '50%'),
-    'gains': (Path('README.md'), 'README.md'),
+    'gains': (Path('config/calibration.yaml'), 'config/calibration.yaml'),
     'inertia_prior': (1.0, '1'),
     'sensor': ('tool0', 'tool0'),
     'sensor_topic': ('/wrench', '/wrench'),

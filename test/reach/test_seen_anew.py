@@ -6,15 +6,21 @@ from functools import cache
 import numpy as np
 import pytest
 from reach.test_seen_bounds import (
+    ALL,
     CLOCK,
+    GAINS,
     LOADED,
     SAMPLING,
     START,
     UNMEASURED,
     Arm,
+    bounded,
     faster,
+    horizon_of,
     known,
     nominal,
+    plan_of,
+    sample,
 )
 
 from safe_sysid.errors import BoundError, MeasurementError
@@ -281,3 +287,35 @@ def test_how_an_arm_moved_says_nothing_where_a_plan_does_not_allow_for_it():
                 run.step()
         else:
             run.step()
+
+
+def test_a_plan_that_comes_late_gets_no_torque():
+    """Torques of the plan before would act when it is in force already."""
+    law, estimate, k = bounded().law, known(ALL), np.array([0.4, -0.3])
+    plan = plan_of(law, estimate, k, horizon_of(k))
+    rng = np.random.default_rng(5)
+
+    def answered(extra, last=1e-3):
+        controller = SensedPassivityController(nominal(ALL), GAINS, CLOCK, law.sampling)
+        q, age = plan.desired(START)[0], law.sampling.age
+        for i in range(-60, 40):
+            t = START + 1e-3 * i
+            measured = sample(
+                rng, controller, CLOCK.origin + round(1e9 * t), q, plan, estimate, i >= 0
+            )
+        start = t + last + age - extra
+        after = replace(
+            plan_of(law, estimate, k, horizon_of(k), start), curve=plan.curve_from(start, 2.0)
+        )
+        stamp = CLOCK.origin + round(1e9 * (t + last))
+        told = JointMeasurement(stamp, q, q, q)
+        refusal = controller.refusal_when_late(after, t + last + age, told)
+        assert ('after it should have been known' in refusal) == (extra > last)
+        return measured, controller.step(told, after, estimate)
+
+    answered(0.9e-3)
+    answered(1.005e-3, last=1.01e-3)  # as late as a sample may be
+    with pytest.raises(BoundError, match='a plan came 0.995 ms after it should have been known'):
+        answered(0.995e-3, last=0.99e-3)  # the sample before should have had it
+    with pytest.raises(BoundError, match='a plan came 2.5 ms after it should have been known'):
+        answered(2.5e-3)

@@ -69,7 +69,9 @@ def moments(path, seconds):
     simulated = simulating.simulated_arm(RigidBody)
     planner.warm_up(simulated.truth.position, arm.prior)
     law = RobustPassivityController(arm.model, arm.gains, clock)
-    robot = Guarded(simulated, TorqueGuard(arm.model, simulating.guard, clock, law), arm.prior)
+    robot = Guarded(
+        simulated, TorqueGuard(arm.model, simulating.guard, clock, law, counts=False), arm.prior
+    )
     controller = RobustPassivityController(arm.model, arm.gains, clock)
     seen = []
     steps = round(seconds / simulating.period)

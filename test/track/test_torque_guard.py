@@ -47,7 +47,7 @@ def robust():
 
 
 def guard_with(law=None, **changes):
-    return TorqueGuard(ARM, replace(SETTINGS, **changes), CLOCK, law or robust())
+    return TorqueGuard(ARM, replace(SETTINGS, **changes), CLOCK, law or robust(), counts=False)
 
 
 def on_the_plan(stamp, plan=PLAN, torque=0.0):
