@@ -13,7 +13,6 @@ import pinocchio as pin
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
-from safe_sysid.input_file import LARGEST_TEXT, check_file
 from safe_sysid.model.urdf_figures import (
     check_ends,
     check_figures,
@@ -23,7 +22,8 @@ from safe_sysid.model.urdf_figures import (
     check_size,
     check_version,
 )
-from safe_sysid.model.urdf_root import check_tag, no_xml
+from safe_sysid.model.urdf_root import check_tag
+from safe_sysid.model.xml_file import xml_root
 
 XACRO = '{http://www.ros.org/wiki/xacro}'  # namespace of its elements
 MOVING = ('revolute', 'continuous', 'prismatic')
@@ -50,13 +50,7 @@ class Frame(NamedTuple):
 
 def parse_urdf(path: Path) -> ElementTree.Element:
     """Root element of a URDF whose figures are numbers of a machine, whatever else is in it."""
-    check_file(path, ModelError, LARGEST_TEXT)
-    try:
-        root = ElementTree.parse(path).getroot()
-    except OSError as error:
-        raise ModelError(f'{path}: cannot be read ({error.strerror})') from error
-    except (ElementTree.ParseError, LookupError, ValueError) as error:  # of an unknown encoding
-        raise no_xml(path, error) from error
+    root = xml_root(path)
     check_tag(path, root)
     if _is_xacro(root):
         raise ModelError(

@@ -5,7 +5,7 @@ from pathlib import Path
 import re
 import sqlite3
 
-from fuzz.limits import soon
+from fuzz.frugal import soon_and_in_little_memory  # noqa: F401
 import numpy as np
 import pytest
 from tiers import slow_after
@@ -25,16 +25,8 @@ from safe_sysid.model.payload import read_payload
 from safe_sysid.model.promise_file import check_size
 from safe_sysid.share import share_directory
 
-SOON = 5.0  # [s] of CPU
-LITTLE = 2**19  # [kB]
 TWO_LINK = (share_directory() / 'urdf' / 'two_link.urdf').read_text(encoding='utf-8')
 XACRO = '<robot name="a" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="{}"/></robot>'
-
-
-@pytest.fixture(autouse=True)
-def soon_and_in_little_memory():
-    with soon(SOON, memory=LITTLE):
-        yield
 
 
 @pytest.mark.parametrize(

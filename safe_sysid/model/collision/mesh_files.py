@@ -18,6 +18,7 @@ from xml.etree import ElementTree
 from safe_sysid.errors import ModelError
 from safe_sysid.input_file import LARGEST_MESH, check_file
 from safe_sysid.model.urdf_tree import read_urdf
+from safe_sysid.model.xml_file import xml_root
 
 DEPTH = 4  # folders below a given one in which packages are looked for
 MODEL_PATHS = ('GAZEBO_MODEL_PATH', 'GZ_SIM_RESOURCE_PATH')
@@ -179,8 +180,8 @@ def _is_package(folder: Path, package: str) -> bool:
     if not manifest.is_file():
         return folder.name == package
     try:
-        return ElementTree.parse(manifest).findtext('name', '').strip() == package
-    except (ElementTree.ParseError, LookupError, ValueError, OSError):  # nobody can read it
+        return xml_root(manifest).findtext('name', '').strip() == package
+    except ModelError:
         return folder.name == package
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from pathlib import Path
 import tempfile
 from urllib.parse import unquote, urlparse
-from xml.etree import ElementTree
 
 import coal
 import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
-from safe_sysid.input_file import shortened
+from safe_sysid.input_file import LARGEST_MESH, check_file, shortened
+from safe_sysid.model.collision.collada import collada_root, collada_unit, is_collada
 from safe_sysid.model.collision.mesh_files import package_folders
 
 LONGEST = 16  # characters of what says the kind of a file
@@ -59,25 +59,18 @@ def _found(resource: str) -> Path:
 
 
 def _read(path: Path) -> Array:
-    try:
-        mesh = coal.MeshLoader().load(str(path), np.ones(3))
-        vertices = np.asarray(mesh.vertices(), dtype=np.float64)
-    except (ValueError, RuntimeError) as error:
-        raise ModelError(f'mesh {path} cannot be read: {error}') from error
+    check_file(path, ModelError, LARGEST_MESH)
+    unit = collada_unit(collada_root(path), path) if is_collada(path) else 1.0
+    vertices = library_vertices(path)
     if not (len(vertices) and np.isfinite(vertices).all()):
         raise ModelError(f'mesh {path} has no vertices, or some that are not finite')
-    return vertices * unit_of(path)
+    return vertices * unit
 
 
-def unit_of(path: Path) -> float:
-    """Metres per unit of a file."""
-    if path.suffix.lower() != '.dae':
-        return 1.0
+def library_vertices(path: Path) -> Array:
+    """Vertices (N, 3) in the unit of the file, by a library; of COLLADA that was looked at."""
     try:
-        unit = ElementTree.parse(path).getroot().find('{*}asset/{*}unit')
-        meters = 1.0 if unit is None else float(unit.get('meter', '1'))
-    except (ElementTree.ParseError, LookupError, ValueError) as error:
-        raise ModelError(f'mesh {path}: its unit cannot be read: {error}') from error
-    if not 0.0 < meters < np.inf:
-        raise ModelError(f'mesh {path}: its unit is {meters} m; it has to be above 0')
-    return meters
+        mesh = coal.MeshLoader().load(str(path), np.ones(3))
+        return np.asarray(mesh.vertices(), dtype=np.float64)
+    except (ValueError, RuntimeError) as error:
+        raise ModelError(f'mesh {path} cannot be read: {error}') from error

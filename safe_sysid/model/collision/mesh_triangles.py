@@ -11,14 +11,21 @@ from pathlib import Path
 import re
 from xml.etree import ElementTree
 
-import coal
 import numpy as np
 from scipy.spatial import ConvexHull
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
-from safe_sysid.model.collision.collada import collada_triangles, obj_triangles
-from safe_sysid.model.collision.mesh_points import unit_of
+from safe_sysid.input_file import LARGEST_MESH, check_file
+from safe_sysid.model.collision.collada import (
+    collada_root,
+    collada_triangles,
+    collada_unit,
+    is_collada,
+)
+from safe_sysid.model.collision.mesh_points import library_vertices
+from safe_sysid.model.collision.mesh_size import check_triangles
+from safe_sysid.model.collision.wavefront import obj_triangles
 
 HEADER = 84  # bytes of a binary STL before its triangles
 RECORD = np.dtype([('normal', '<f4', 3), ('corners', '<f4', (3, 3)), ('attribute', '<u2')])
@@ -30,6 +37,7 @@ RINGS = 12  # of the polyhedron around a sphere
 
 def mesh_triangles(path: Path) -> Array:
     """Triangles (T, 3, 3) [m] of a mesh file."""
+    check_file(path, ModelError, LARGEST_MESH)
     triangles = _stl(path) if path.suffix.lower() == '.stl' else _of_scene(path)
     if not (len(triangles) and np.isfinite(triangles).all()):
         raise ModelError(
@@ -44,8 +52,10 @@ def _stl(path: Path) -> Array:
     count = int.from_bytes(content[HEADER - 4 : HEADER], 'little')
     if len(content) == HEADER + RECORD.itemsize * count:
         return np.frombuffer(content, RECORD, count, HEADER)['corners'].astype(np.float64)
+    check_triangles(path, content.count(b'vertex') // 3)
+    found = (float(word) for corner in CORNER.finditer(content) for word in corner.groups())
     try:
-        corners = np.array(CORNER.findall(content), dtype=np.float64).reshape(-1, 3, 3)
+        corners = np.fromiter(found, dtype=np.float64).reshape(-1, 3, 3)
     except ValueError as error:
         raise ModelError(f'mesh {path} cannot be read: {error}') from error
     return np.asarray(corners)
@@ -53,19 +63,20 @@ def _stl(path: Path) -> Array:
 
 def _of_scene(path: Path) -> Array:
     """Triangles of a file that coal reads as well, whose box has to be the same."""
-    kind = path.suffix.lower()
+    unit, triangles = 1.0, None
     try:
-        vertices = np.asarray(coal.MeshLoader().load(str(path), np.ones(3)).vertices())
-        if kind == '.dae':
-            triangles = collada_triangles(path)
-        elif kind == '.obj':
+        if is_collada(path):
+            root = collada_root(path)
+            triangles, unit = collada_triangles(root, path), collada_unit(root, path)
+        elif path.suffix.lower() == '.obj':
             triangles = obj_triangles(path)
-        else:  # the hull of the vertices contains what is between them
+        vertices = library_vertices(path)
+        if triangles is None:  # the hull of the vertices contains what is between them
             triangles = hull_triangles(vertices)
     except (ValueError, RuntimeError, IndexError, KeyError, StopIteration) as error:
         raise ModelError(f'mesh {path} cannot be read: {error!r}') from error
     _compare(path, vertices, triangles.reshape(-1, 3))
-    return np.asarray(triangles * unit_of(path))
+    return np.asarray(triangles * unit)
 
 
 def _compare(path: Path, others: Array, points: Array) -> None:

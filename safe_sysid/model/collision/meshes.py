@@ -19,6 +19,7 @@ import pinocchio as pin
 
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.errors import ModelError
+from safe_sysid.model.collision.collada import collada_root, is_collada
 from safe_sysid.model.collision.mesh_files import with_mesh_files
 from safe_sysid.model.facts import RobotFacts
 from safe_sysid.model.robot_model import RobotModel
@@ -77,6 +78,10 @@ class CollisionMeshes:
         """Read those of `bare` from its URDF, and add what else is on `model`."""
         arm = build(urdf, tuple(facts.joints), facts.held)
         found = with_mesh_files(urdf, package_paths)
+        for mesh in found.findall('link/collision/geometry/mesh'):
+            path = Path(mesh.get('filename', ''))
+            if is_collada(path):
+                collada_root(path)  # which refuses what the library does not
         try:
             geometry = pin.buildGeomFromUrdfString(
                 arm,

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from safe_sysid.errors import ModelError
 from safe_sysid.model.description.refined_covers import RefinedCovers
-from safe_sysid.model.urdf_root import no_xml
+from safe_sysid.model.xml_file import xml_root
 
 
 def disabled_pairs(
@@ -39,11 +39,7 @@ def disabled_pairs(
 
 
 def _pairs(srdf: Path) -> list[tuple[str, str, str]]:
-    try:
-        root = ElementTree.parse(srdf).getroot()
-    except (ElementTree.ParseError, LookupError, ValueError) as error:  # of an unknown encoding
-        raise no_xml(srdf, error) from error
     return [
         (pair.get('link1', ''), pair.get('link2', ''), pair.get('reason', ''))
-        for pair in root.iter('disable_collisions')
+        for pair in xml_root(srdf).iter('disable_collisions')
     ]
