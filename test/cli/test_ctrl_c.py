@@ -15,7 +15,7 @@ from safe_sysid.cli import warm_up, watch
 from safe_sysid.cli.main import main
 
 CTRL_C = b'\x03'
-MOTION = 60.0  # [s] recorded, so that identifying it takes longer than a bar waits
+MOTION = 60.0  # [s] recorded
 COMMAND = """
 import sys
 from safe_sysid.cli.__main__ import start
@@ -83,7 +83,7 @@ class Terminal:
         1,
         [
             (('identify', 'TABLE', '--robot', 'two_link'), b'reading'),
-            (('identify', 'RECORDING', '--robot', 'two_link'), b'identifying'),
+            (('identify', 'RECORDING', '--robot', 'two_link'), b'reading'),
             (('calibrate', 'TABLE', '--robot', 'two_link'), b'reading'),
             (('excite', 'two_link', '--seconds', '300'), b'searching'),
             (('bench', 'model', '--quick'), b'regressors of'),

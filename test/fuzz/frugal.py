@@ -3,7 +3,7 @@
 from fuzz.limits import soon
 import pytest
 
-SOON = 5.0  # [s] of CPU
+SOON = 10.0  # [s] of CPU
 LITTLE = 2**19  # [kB]
 
 
