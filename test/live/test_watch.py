@@ -153,6 +153,11 @@ def test_a_port_that_is_taken_is_a_sentence(capsys):
 
 
 def test_a_bag_without_a_loop_is_a_sentence(tmp_path, capsys):
-    (tmp_path / 'bag').mkdir()
-    assert main(['watch', str(tmp_path / 'bag')]) == 2
+    bag = tmp_path / 'bag'
+    bag.mkdir()
+    with pytest.raises(SystemExit, match='2'):
+        main(['watch', str(bag)])
+    assert 'is not a rosbag (it has no metadata.yaml)' in capsys.readouterr().err
+    (bag / 'metadata.yaml').write_text('rosbag2_bagfile_information: {version: 9}\n')
+    assert main(['watch', str(bag)]) == 2
     assert 'cannot be read as a rosbag' in capsys.readouterr().err
