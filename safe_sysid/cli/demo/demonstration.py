@@ -31,9 +31,10 @@ HOW_TO_GET_ROS = (
     'setup.bash of an installed one'
 )
 OPENING = """\
-A Kinova Gen3 picks a dumbbell and places it beside the boards of a shelf. Nobody told it which one
-it is: of 4 to 8 lb, or none. ROS 2 nodes find out on the way what it weighs. No motion begins
-that is not certified for everything that the dumbbell may still be."""
+A Kinova Gen3 picks a dumbbell and places it beside the boards of a shelf.
+Nobody told it which one it is: of 4 to 8 lb, or none. ROS 2 nodes find out on
+the way what it weighs. No motion begins that is not certified for everything
+that the dumbbell may still be."""
 LIBRARIES = {'drake_sim': 'pydrake', 'mujoco_sim': 'mujoco'}  # of other people's simulators
 BELIEF = '\n         Up with the same dumbbell, assuming an empty gripper, identifier switched off'
 
