@@ -18,11 +18,13 @@ CTRL_C = b'\x03'
 MOTION = 60.0  # [s] recorded
 COMMAND = """
 import sys
+import time
 from safe_sysid.cli.__main__ import start
 
 def tell(event, arguments):
     if event == 'open' and str(arguments[0]).endswith('.csv'):
         print('reading', file=sys.stderr, flush=True)
+        time.sleep(60.0)  # a small table would be read before the key is pressed
 
 sys.addaudithook(tell)
 sys.exit(start())
