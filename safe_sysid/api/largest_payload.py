@@ -122,12 +122,12 @@ def largest_payload(
     settings = read_loop(load_arm(arm), loop)
     first = settings.position(start)
     problem = resting_problem(settings, first, obstacles_of(world, settings))
-    task, prior = settings.planner.task, settings.prior
+    prior = settings.prior
     own = settings.model.own_end_effector
     there = finite_numbers('goal', goal, settings.model.n)
     aim = _way(problem, there, settings.planner.switch)
     nominal = float((prior.end_effector - own)[0])
-    rests = ways_along(problem, aim, task.durations, task.longest)
+    rests = ways_along(problem, aim, settings.planner.task)
     rest, unknown = _best(rests, up_to(prior, own))
     is_something = nominal >= LEAST
     exact = largest_share(rest, exactly(prior, own), HEAVIER) if is_something else None

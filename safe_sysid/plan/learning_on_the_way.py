@@ -52,8 +52,7 @@ class LearningOnTheWay:
         if follow.route is self._done:
             return follow
         estimate = ahead.problem.bounds
-        task = self._task
-        rests = ways_along(ahead.problem, follow, task.durations, task.longest)
+        rests = ways_along(ahead.problem, follow, self._task)
         least = KEPT * ahead.budget.left  # for the search that follows
         self.need = need = need_of(rests, estimate, self._own, lambda: ahead.budget.left > least)
         refuse_too_heavy(need, estimate, self._own)

@@ -13,12 +13,13 @@ from safe_sysid.model.dynamics.regressors import slotine_li_regressor
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.path.route import Follow
 from safe_sysid.plan.search.pieces import certified, horizon_of
+from safe_sysid.plan.search.task import TaskSettings, lasting
 from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.margin import TORQUE, Margin
 from safe_sysid.reach.problem import Problem
 from safe_sysid.trajectory.task_motion import TaskMotion, minimum_jerk
 
-SHORTER = (1.0, 0.5, 0.25)  # of the longest motions that a task may have
+SHORTER = (0.5, 0.25)  # of as few motions as are needed
 VIA = 0.5  # of a motion's length, the point that it goes through
 
 
@@ -97,15 +98,20 @@ class RestOfRoute:
         return RouteProof(tuple(proven), None)
 
 
-def ways_along(
-    problem: Problem, follow: Follow, durations: tuple[float, float], longest: float
-) -> list[RestOfRoute]:
-    """Return the same way by long motions, and by shorter ones, which take more time."""
-    ways: dict[int, RestOfRoute] = {}
-    for share in SHORTER:
+def ways_along(problem: Problem, follow: Follow, task: TaskSettings) -> list[RestOfRoute]:
+    """Return the same way by the motions that a search would try, the fastest first.
+
+    Slower ones and shorter ones take more time.
+    """
+    kinds = [(1.0, pace) for pace in task.paces] + [(share, 1.0) for share in SHORTER]
+    left = follow.route.length - follow.begin
+    longest = min(task.longest, max(left, task.shortest))
+    ways: dict[tuple[int, float], RestOfRoute] = {}
+    for share, pace in kinds:
+        durations = lasting(task.durations, pace)
         way = RestOfRoute.along(problem, follow, durations, share * longest)
-        ways.setdefault(len(way.motions), way)
-    return list(ways.values())
+        ways.setdefault((len(way.motions), pace), way)
+    return sorted(ways.values(), key=lambda way: way.seconds)
 
 
 def _refusal(number: int, certificate: PlanCertificate) -> Refusal:

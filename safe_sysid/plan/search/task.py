@@ -1,15 +1,18 @@
 """Search for a certified task motion: two pieces, ending as far along a route as possible.
 
-How far is found by bisection, since long motions are harder than short ones: not always, so there
-may be a longer one that was not tried. Both pieces have certificates before the motion may start:
-the second one is what the arm falls back to.
+The longest motion is tried first, then the same more slowly, while that takes less time than two
+of half the length, then shorter ones. How slowly and how far is found by bisection, since fast and
+long motions are harder than slow and short ones: not always, so there may be a faster or longer
+one that was not tried. Both pieces have certificates before the motion may start: the second one
+is what the arm falls back to.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 import time
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -25,18 +28,34 @@ from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.trajectory.task_motion import TaskMotion, minimum_jerk
 
+AS_TWO = 1.5  # times as long as one motion take two, the second of which takes over half way
+Slower = Annotated[float, Range(above=1.0)]
+
 
 @dataclass(frozen=True)
 class TaskSettings(Settings):
     """Durations of the pieces, and which motions to try."""
 
     durations: tuple[Positive, Positive] = (1.0, 1.0)  # [s]; the next plan comes after the first
+    slower: tuple[Slower, ...] = (1.25, 1.6, 2.0)  # times as long, before motions are shortened
     longest: Positive = 1.6  # [rad] along the route
     shortest: Positive = 0.02  # [rad]
     shorter: PositiveShare = 0.75  # each length is this share of the one before
     vias: Annotated[tuple[PositiveShare, ...], Entries(1)] = (0.5, 0.65, 0.35)  # of the length
     checks: Annotated[int, Range(at_least=2)] = 8  # times of each piece to look at in floats
     slow: Positive = 0.1  # [s] that certificates are expected to take before the first are timed
+
+    @property
+    def paces(self) -> tuple[float, ...]:
+        """Times `durations` that the pieces of the longest motion may last, the shortest first."""
+        return 1.0, *sorted(self.slower)
+
+
+class _Wanted(NamedTuple):
+    """A motion that is to be tried."""
+
+    length: float  # [rad] along the route, where it ends
+    pace: float = 1.0  # times as long as motions last
 
 
 def find_motion(
@@ -87,23 +106,54 @@ class _Search:
         )
 
     def _outcome(self) -> SearchOutcome:
-        """Bisect the lengths that motions may have; why none is proven, if none is."""
-        lengths = self._lengths()
-        low, high = 0, len(lengths)
-        number = high - 1  # all of the way first
+        """Go through kinds of motions until one is proven; why none is, if none is."""
+        for easiest_first, number in self._kinds():
+            interrupted = self._hardest(easiest_first, number)
+            if interrupted is not None:
+                return interrupted
+            if self._proven is not None:
+                return SearchOutcome.FOUND
+        if self._starts == 0:  # to have a constraint to name
+            easiest = _Wanted(self._lengths()[0])
+            first_via = self._settings.vias[0]
+            self._prove(self._horizons(self._motion(easiest, first_via)), easiest.length)
+        return SearchOutcome.NONE_CERTIFIED
+
+    def _kinds(self) -> Iterator[tuple[list[_Wanted], int]]:
+        """Motions of a kind, the easiest first, and the number of the one to begin with.
+
+        A kind is worth a try where none of those before is proven: it takes more time to the end
+        of the longest motion.
+        """
+        *shorter, longest = self._lengths()
+        half = self._follow.begin + 0.5 * (longest - self._follow.begin)
+        paces = self._settings.paces
+        fastest, slowest = paces[0], paces[-1]
+        quick = [_Wanted(longest, pace) for pace in reversed(paces) if pace <= AS_TWO]
+        yield quick, len(quick) - 1
+        for kind in (
+            [_Wanted(each, fastest) for each in shorter if each >= half],
+            [_Wanted(longest, pace) for pace in reversed(paces) if pace > AS_TWO],
+            [_Wanted(each, fastest) for each in shorter if each < half],
+            [_Wanted(each, slowest) for each in shorter if slowest > fastest],
+        ):
+            yield kind, len(kind) // 2
+
+    def _hardest(self, easiest_first: list[_Wanted], number: int) -> SearchOutcome | None:
+        """Keep the hardest motion that is proven, by bisection that begins with a number.
+
+        What ends it before that, if anything does.
+        """
+        low, high = 0, len(easiest_first)
         while low < high:
-            is_proven = self._try(lengths[number])
+            is_proven = self._try(easiest_first[number])
             if self._budget.is_cancelled:
                 return SearchOutcome.CANCELLED
             if self._has_no_time:
                 return SearchOutcome.OUT_OF_TIME
             low, high = (number + 1, high) if is_proven else (low, number)
             number = (low + high) // 2
-        if self._starts == 0:  # to have a constraint to name
-            self._prove(
-                self._horizons(self._motion(lengths[0], self._settings.vias[0])), lengths[0]
-            )
-        return SearchOutcome.NONE_CERTIFIED
+        return None
 
     @property
     def _has_no_time(self) -> bool:
@@ -120,14 +170,14 @@ class _Search:
             step *= settings.shorter
         return lengths[::-1]
 
-    def _try(self, length: float) -> bool:
-        """Whether a motion that ends there is proven; the first one found is kept."""
+    def _try(self, wanted: _Wanted) -> bool:
+        """Whether such a motion is proven; the first one found is kept."""
         for share in self._settings.vias:
             if self._has_no_time:
                 return False
-            horizons = self._horizons(self._motion(length, share))
+            horizons = self._horizons(self._motion(wanted, share))
             if all(self._is_worth_a_try(each) for each in horizons) and self._prove(
-                horizons, length
+                horizons, wanted.length
             ):
                 return True
         return False
@@ -146,13 +196,15 @@ class _Search:
             self._refused = certificate
         return certificate.holds
 
-    def _motion(self, length: float, share: float) -> TaskMotion:
+    def _motion(self, wanted: _Wanted, share: float) -> TaskMotion:
         """From the start of the next plan through a point on the route to one at a length."""
+        length = wanted.length
         route, begin = self._follow.route, self._follow.begin
         curve = self._problem.horizon.curve
         start = curve.q0, curve.qd0, curve.qdd0
         via = route.toward(curve.q0, begin + share * (length - begin))
-        return minimum_jerk(start, via, route.toward(via, length), self._settings.durations)
+        durations = lasting(self._settings.durations, wanted.pace)
+        return minimum_jerk(start, via, route.toward(via, length), durations)
 
     def _horizons(self, motion: TaskMotion) -> list[Horizon]:
         """One for each piece."""
@@ -175,6 +227,12 @@ class _Search:
         first_time = self._slowest == self._settings.slow
         self._slowest = taken if first_time else max(self._slowest, taken)
         return replace(proven[0], then=tuple(proven[1:]))
+
+
+def lasting(durations: tuple[float, float], pace: float) -> tuple[float, float]:
+    """Return durations that are longer by a factor."""
+    first, second = durations
+    return pace * first, pace * second
 
 
 def _share(certificate: PlanCertificate) -> float:

@@ -37,6 +37,11 @@ def found(problem, follow, settings=SETTINGS, budget=None):
     return find_motion(problem, follow, budget or Budget.of(SECONDS), settings)
 
 
+def limited(problem, velocity):
+    limits = replace(problem.model.limits, velocity=np.full(7, velocity))
+    return replace(problem, model=replace(problem.model, limits=limits))
+
+
 def plan_of(certificate, start=0.0):
     curve = certificate.problem.horizon.curve
     then = tuple(Piece(c.problem.horizon.curve, c.k) for c in certificate.then)
@@ -83,13 +88,50 @@ def test_a_motion_begins_in_the_state_of_the_plan_before(problem):
 
 def test_a_far_goal_is_approached_as_far_as_limits_allow(problem):
     """Two seconds are too short for 3 rad at 1.4 rad/s, so the motion is shorter."""
-    way = 3.0 * np.eye(7)[0]
+    way, no_slower = 3.0 * np.eye(7)[0], replace(SETTINGS, slower=())
     near = found(problem, straight(way), replace(SETTINGS, longest=0.2))
-    far = found(problem, straight(way))
+    far = found(problem, straight(way), no_slower)
     moved = [plan_of(each.certificate).end_position[0] - START[0] for each in (near, far)]
     assert moved[0] == pytest.approx(0.2)
     assert 0.4 < moved[1] < 1.6
     assert far.cost == pytest.approx(3.0 - moved[1])
+
+
+def test_the_longest_motion_is_made_slower_before_it_is_made_shorter(problem):
+    """As fast as is proven: at the next faster pace that is allowed it is not."""
+    way = 1.6 * np.eye(7)[0]
+    plan = plan_of(found(problem, straight(way)).certificate)
+    np.testing.assert_allclose(plan.end_position, START + way, atol=1e-12)
+    pace = 0.5 * plan.end_time
+    assert pace in SETTINGS.slower
+    assert plan.switch_time == pace
+    faster = tuple(each for each in SETTINGS.slower if each < pace)
+    short = plan_of(found(problem, straight(way), replace(SETTINGS, slower=faster)).certificate)
+    assert short.end_position[0] < START[0] + 1.6
+
+
+def test_two_motions_of_half_the_length_come_before_one_that_takes_longer(problem):
+    """At 1 rad/s two seconds are enough for 0.8 rad, and four for 1.6 rad."""
+    way, settings = 1.6 * np.eye(7)[0], replace(SETTINGS, shorter=0.5, slower=(2.0,))
+    careful = limited(problem, 1.0)
+    half, whole = (
+        plan_of(found(careful, straight(way), replace(settings, shortest=shortest)).certificate)
+        for shortest in (0.8, 1.0)
+    )
+    assert (half.end_time, whole.end_time) == (2.0, 4.0)
+    np.testing.assert_allclose(half.end_position, START + 0.5 * way, atol=1e-12)
+    np.testing.assert_allclose(whole.end_position, START + way, atol=1e-12)
+
+
+def test_shorter_motions_are_made_slower_where_none_is_proven_as_fast(problem):
+    """At 0.6 rad/s four seconds are enough for 0.8 rad; two are not, nor four for 1.6 rad."""
+    careful = limited(problem, 0.6)
+    way, settings = 1.6 * np.eye(7)[0], replace(SETTINGS, shorter=0.5, shortest=0.8)
+    plan = plan_of(found(careful, straight(way), settings).certificate)
+    np.testing.assert_allclose(plan.end_position, START + 0.5 * way, atol=1e-12)
+    assert plan.end_time == 4.0
+    finding = found(careful, straight(way), replace(settings, slower=()))
+    assert finding.outcome is SearchOutcome.NONE_CERTIFIED
 
 
 def test_motions_go_on_from_where_the_plan_in_force_ends(problem):
@@ -134,6 +176,7 @@ def test_the_constraint_that_stops_all_motions_is_named(problem):
     'wrong',
     [
         {'durations': (1.0, 0.0)},
+        {'slower': (1.0,)},
         {'longest': 0.0},
         {'shorter': 1.0},
         {'vias': ()},
