@@ -68,6 +68,15 @@ class Excite:
         none = np.zeros((0, self.model.layout.size))
         return ExpectedWidth(self._predicted(horizon), self.importance, none)
 
+    def shares_left(self, curve: Bezier, k: Array, plans: int) -> Array:
+        """Share of each half width of theta_e that is left after plans like this one, (10,).
+
+        A promise is no deviation: errors of the rows of a joint are alike, and do not average out.
+        """
+        width = self.cost(Horizon(curve, k, np.zeros_like(k), 1))
+        assert isinstance(width, PredictedWidth)
+        return width.shares_left(np.zeros_like(k), plans * self.samples_per_row / self.samples)
+
     def suggestions(self, curve: Bezier) -> Array:
         """None: what is informative is not known beforehand."""
         return np.zeros((0, len(curve.q0)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.aims import Approach, Excite, LearnOnTheWay
 from safe_sysid.plan.cost.on_the_way import attention
+from safe_sysid.plan.cost.predicted_observations import ObservationError
 from safe_sysid.plan.path.route import Follow, Route
 from safe_sysid.plan.purpose import Ahead
 from safe_sysid.plan.rest_of_route import RestOfRoute, ways_along
@@ -27,6 +29,9 @@ from safe_sysid.sets.interval import Interval
 
 KEPT = 0.6  # of the time for a question, that no certificate of the rest is begun in
 ONWARD = 0.5  # [rad] along the route, to the point that plans are to come nearer to
+LAG = 2  # plans until the next one can be made with what this one teaches
+MANY = 4  # plans at most that teach, before the rest has to be certified
+MOST = 0.5  # of the attention that learning gets, so that such plans get on as well
 
 
 class LearningOnTheWay:
@@ -47,43 +52,69 @@ class LearningOnTheWay:
         self.reason = ''  # why not
         self.need: TaskNeed | None = None  # the last one
 
-    def aim(self, ahead: Ahead, follow: Follow) -> LearnOnTheWay | Follow:
-        """Return what to do next on a route; raises `TooHeavyError`."""
+    def aim(self, ahead: Ahead, follow: Follow, is_sure: bool = True) -> LearnOnTheWay | Follow:
+        """Return what to do next on a route; raises `TooHeavyError`.
+
+        A route that is not sure to be one is there to learn on; another one may lead to the goal.
+        """
         if follow.route is self._done:
             return follow
         estimate = ahead.problem.bounds
         rests = ways_along(ahead.problem, follow, self._task)
         least = KEPT * ahead.budget.left  # for the search that follows
-        self.need = need = need_of(rests, estimate, self._own, lambda: ahead.budget.left > least)
+
+        def has_time() -> bool:
+            return ahead.budget.left > least
+
+        self.need = need = need_of(rests, estimate, self._own, has_time)
         refuse_too_heavy(need, estimate, self._own)
         radius = estimate.end_effector_bounds.radius
         widths = [need.relative_width(each, radius) for each in (*self._radii, radius)]
+        beta = MOST * attention(1.0, need.share, max(widths[0], 1.0))
+        aim = self._learning(ahead, follow, need, beta)
         predicted = 0.0
-        if not need.is_met and ahead.budget.left > least:
-            predicted = self._predicted_seconds(rests, estimate)
-        self.reason = reason_to_stop(need, predicted, ahead.until, widths)
+        if not is_sure:
+            need = replace(need, is_of_payload=True)
+        elif not need.is_met:
+            predicted = _predicted_seconds(rests, aim, need, has_time)
+        self.reason = reason_to_stop(need, predicted, LAG * ahead.until, widths)
         if self.reason:
             self._done = follow.route
             return follow
-        excite = Excite(self._model, estimate, ahead.until, importance=need.importance)
-        start = ahead.problem.horizon.curve.q0
+        return aim
+
+    def _learning(
+        self, ahead: Ahead, follow: Follow, need: TaskNeed, beta: float
+    ) -> LearnOnTheWay:
+        """Return what plans that teach are for."""
+        problem = ahead.problem
+        promise = ObservationError.of(problem.gains)
+        excite = Excite(
+            self._model, problem.bounds, ahead.until, promise=promise, importance=need.importance
+        )
+        start = problem.horizon.curve.q0
         approach = Approach(self._model, follow.route.toward(start, follow.begin + ONWARD))
-        beta = attention(1.0, need.share, max(widths[0], 1.0))
-        return LearnOnTheWay(excite, approach, beta, need.share)
+        needed = need.share or 1.0  # where no width is known to be enough, in those of now
+        return LearnOnTheWay(excite, approach, beta, needed)
 
     def planned(self, estimate: ParameterEstimate) -> None:
         """Take note of a plan that teaches."""
         first, later = self._radii[:1], self._radii[1:]
         self._radii = [*first, *later[-TAUGHT:], estimate.end_effector_bounds.radius]
 
-    def _predicted_seconds(self, rests: list[RestOfRoute], estimate: ParameterEstimate) -> float:
-        """Time to finish if the next plan teaches as much as the last one; the first one, all."""
-        bounds = estimate.end_effector_bounds
-        ratio = np.zeros(len(bounds))
-        if self._radii:
-            before = self._radii[-1]
-            ratio = np.divide(bounds.radius, before, out=np.ones_like(before), where=before > 0.0)
-        return seconds_to_finish(rests, _narrowed(estimate, np.minimum(ratio, 1.0)))[0]
+
+def _predicted_seconds(
+    rests: list[RestOfRoute], aim: LearnOnTheWay, need: TaskNeed, has_time: Callable[[], bool]
+) -> float:
+    """Time to finish after a plan that leads on, or after more where nothing is certified yet.
+
+    0 where there was no time to find out.
+    """
+    plans = MANY if need.seconds == np.inf else 1
+    curve, estimate = rests[0].problem.horizon.curve, aim.excite.estimate
+    left = aim.excite.shares_left(curve, aim.suggestions(curve)[0], plans)
+    seconds, _ = seconds_to_finish(rests, _narrowed(estimate, left), has_time)
+    return seconds if has_time() else 0.0
 
 
 def _narrowed(estimate: ParameterEstimate, ratio: Array) -> ParameterEstimate:

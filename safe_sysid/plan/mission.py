@@ -316,7 +316,7 @@ class Mission:
             way = shortest_way(ahead.end, np.asarray(self._goal), turns)
             straight = np.stack([ahead.end, ahead.end + way])
             follow, none = Follow(Route(straight, turns), 0.0), error
-        aim = self._on_the_way.aim(ahead, follow)
+        aim = self._on_the_way.aim(ahead, follow, is_sure=none is None)
         if aim is not follow:
             self._without_progress = self._idle_routes = 0
         elif none is not None:

@@ -1,7 +1,8 @@
 """What the rest of a task needs to know of what is held, and when learning more does not help it.
 
-The rest is looked at with long motions first, then with shorter ones, which take longer but ask
-for less torque. Everything said of it is a certificate of every piece, for bounds that are given.
+The rest is looked at with fast motions first, then with slower and shorter ones, which take longer
+but ask for less torque. Everything said of it is a certificate of every piece, for bounds that are
+given.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class TaskNeed:
     importance: Array  # (10,) of the half widths of theta_e for what refuses it; their sum is 1
     refusal: Refusal | None  # what decides now; None: the fastest is certified
     largest_mass: float = np.inf  # [kg] above which no payload can be carried, though it is known
+    is_of_payload: bool = True  # whether what refuses it would not refuse the arm alone
 
     @property
     def is_met(self) -> bool:
@@ -50,11 +52,18 @@ class TaskNeed:
 
 
 def seconds_to_finish(
-    rests: Sequence[RestOfRoute], estimate: ParameterEstimate
+    rests: Sequence[RestOfRoute],
+    estimate: ParameterEstimate,
+    has_time: Callable[[], bool] = always,
 ) -> tuple[float, Refusal | None]:
-    """Return the time of the fastest way that is certified, and what refuses the very first."""
+    """Return the time of the fastest way that is certified, and what refuses the very first.
+
+    Ways for which there is no time count as refused.
+    """
     first = None
     for rest in rests:
+        if first is not None and not has_time():
+            break
         proof = rest.proof(estimate)
         if proof.holds:
             return rest.seconds, first
@@ -69,12 +78,14 @@ def need_of(
     has_time: Callable[[], bool] = always,
 ) -> TaskNeed:
     """Return what the rest of a task needs; `rests` are of the same way, the fastest first."""
-    seconds, first = seconds_to_finish(rests, estimate)
+    seconds, first = seconds_to_finish(rests, estimate, has_time)
     if first is None:
         return TaskNeed(seconds, seconds, 1.0, MOSTLY_MASS, None)
     for rest in rests:
         if rest.seconds >= seconds:  # as is certified already
             return TaskNeed(seconds, seconds, 1.0, MOSTLY_MASS, first)
+        if not has_time():
+            return TaskNeed(seconds, np.inf, 0.0, _importance(first, estimate), first)
         narrower = known_to(estimate)
         if not rest.proof(narrower(0.0)).holds:
             continue
@@ -82,13 +93,26 @@ def need_of(
         if found.share > 0.0:
             share, importance = found.share, _importance(found.refusal, estimate)
             return TaskNeed(seconds, rest.seconds, share, importance, found.refusal)
-    slowest = rests[-1]  # which asks for least
-    heaviest = largest_share(slowest, exactly(estimate, own), has_time=has_time)
+    return _never_certified(rests[-1], estimate, own, first, has_time)
+
+
+def _never_certified(
+    slowest: RestOfRoute,
+    estimate: ParameterEstimate,
+    own: Array,
+    first: Refusal,
+    has_time: Callable[[], bool],
+) -> TaskNeed:
+    """Return what refuses the way that asks for least, though what is held were known."""
+    never, importance = (np.inf, np.inf, 0.0), _importance(first, estimate)
+    known = exactly(estimate, own)
+    alone = slowest.proof(known(0.0))
+    if alone.refusal is not None:
+        return TaskNeed(*never, importance, alone.refusal, is_of_payload=False)
+    heaviest = largest_share(slowest, known, has_time=has_time)
     mass = heaviest.refused * float((estimate.end_effector - own)[MASS])
-    largest = mass if heaviest.share > 0.0 else np.inf  # else what refuses it is not the payload
-    return TaskNeed(
-        np.inf, np.inf, 0.0, _importance(first, estimate), heaviest.refusal or first, largest
-    )
+    largest = mass if heaviest.share > 0.0 else np.inf  # there was no time to find it
+    return TaskNeed(*never, importance, heaviest.refusal or first, largest)
 
 
 def refuse_too_heavy(need: TaskNeed, estimate: ParameterEstimate, own: Array) -> None:
@@ -108,13 +132,17 @@ def reason_to_stop(
 ) -> str:
     """Return why learning more does not help the task; empty: it does.
 
-    `predicted_seconds` is the time to finish after another motion, which takes `duration` [s];
-    `widths` are the relative ones before each exciting plan, and now.
+    `predicted_seconds` is the time to finish after more motions to learn by, which take `duration`
+    [s]; `widths` are the relative ones before each exciting plan, and now.
     """
     if need.is_met:
         return 'the rest of the task is certified'
+    if not need.is_of_payload:
+        return 'what refuses the rest of the task is not what is held'
     if need.seconds < np.inf and need.seconds - predicted_seconds < duration:
         return 'another motion to learn by takes longer than it would save'
+    if need.seconds == predicted_seconds == np.inf and need.fastest < np.inf:
+        return 'what the rest of the task needs to know is not to be learnt in time'
     if len(widths) > TAUGHT and widths[-1] > (1.0 - SHRINKS) * widths[-2]:
         return f'the last plan narrowed what the task needs by less than {SHRINKS:.0%}'
     return ''

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 import re
+import sys
 
 import numpy as np
 from plan.cost.derivatives import numerical_gradient
@@ -10,19 +11,24 @@ import pytest
 
 from safe_sysid.bench.experiments.learning_on_the_way import carry, random_carry
 from safe_sysid.errors import BoundError
+from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.plan.aims import Approach, Excite, LearnOnTheWay
 from safe_sysid.plan.cost.on_the_way import ExpectedWidth, OnTheWayCost, attention
+from safe_sysid.plan.cost.predicted_observations import ObservationError
+from safe_sysid.plan.learning_on_the_way import LearningOnTheWay
 from safe_sysid.plan.mission import Mission, MissionSettings, NoRouteError
-from safe_sysid.plan.path.route import Follow
+from safe_sysid.plan.path.route import Follow, Route
 from safe_sysid.plan.purpose import Ahead
 from safe_sysid.plan.search.best_plan import Budget
 from safe_sysid.plan.task_need import TooHeavyError
 from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.sets.box import Box
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 
 SETTINGS = MissionSettings(on_the_way=True, route_seconds=600.0)
 STILL = np.zeros(2)
+ALONG = Follow(Route(np.stack([HANGING, LEVEL]), MODEL.limits.is_continuous), 0.0)
 RATHER_WIDE = 0.0, 3.0, 6.0  # kg: least, nominal, most
 
 
@@ -47,6 +53,66 @@ def test_plans_teach_until_the_rest_is_certified_and_begin_again_with_another_pa
     masses = (RATHER_WIDE, (1.0, 3.0, 5.0), (2.8, 3.0, 3.2), (2.8, 3.0, 3.2), RATHER_WIDE)
     kinds = [LearnOnTheWay, LearnOnTheWay, Follow, Follow, LearnOnTheWay]
     assert asked(mission, masses) == kinds
+
+
+def disturbed(estimate, torque_error=0.0, until=1.0):
+    """What lies ahead where more acts on joints than the law says."""
+    ahead = replace(ahead_of(estimate), until=until)
+    gains = replace(ahead.problem.gains, torque_error=torque_error)
+    return replace(ahead, problem=replace(ahead.problem, gains=gains))
+
+
+def test_plans_that_teach_lead_on_as_well_and_expect_the_errors_that_are_promised():
+    """At most half of the attention is for learning, however little is known."""
+    aims = [
+        Mission(MODEL, LEVEL, SETTINGS).due(disturbed(prior(*RATHER_WIDE), error))
+        for error in (0.0, 0.1)
+    ]
+    assert [aim.beta for aim in aims] == [0.5, 0.5]
+    assert [aim.excite.promise.torque_floor for aim in aims] == pytest.approx([0.05, 0.1])
+
+
+def test_nothing_is_learnt_that_motions_do_not_teach():
+    """In a thousandth of a second the hanging arm feels nothing of a mass."""
+    ahead, way = disturbed(prior(*RATHER_WIDE), until=1e-3), LearningOnTheWay(MODEL)
+    assert way.aim(ahead, ALONG) is ALONG
+    assert 'not to be learnt in time' in way.reason
+
+
+def test_where_no_route_is_known_all_is_tried_to_learn_of_one():
+    """What refuses the straight way need not refuse another one, once more is known."""
+    wall = Obstacles.of({'wall': Box(np.array([0.7, 0.0, 0.0]), np.full(3, 0.1), np.eye(3))})
+    for each in (disturbed(prior(*RATHER_WIDE), until=1e-3), ahead_of(prior(*RATHER_WIDE))):
+        ahead = replace(each, problem=replace(each.problem, obstacles=wall))
+        aim = LearningOnTheWay(MODEL).aim(ahead, ALONG, is_sure=False)
+        assert isinstance(aim, LearnOnTheWay)
+        assert aim.needed_width == 1.0  # of now, as no width would be enough here
+        assert LearningOnTheWay(MODEL).aim(ahead, ALONG) is ALONG
+
+
+def test_what_a_plan_teaches_counts_one_plan_later(monkeypatch):
+    """The next plan is made when it begins, so what it saves has to be more than two plans."""
+    asked, way = [], LearningOnTheWay(MODEL)
+
+    def reason(_, predicted, duration, widths):
+        asked.append((duration, predicted, widths))
+        return ''
+
+    monkeypatch.setattr(sys.modules[LearningOnTheWay.__module__], 'reason_to_stop', reason)
+    way.aim(disturbed(prior(*RATHER_WIDE), until=1.5), ALONG)
+    assert asked == [(3.0, 2.0, [pytest.approx(1.0)])]
+
+
+def test_more_plans_leave_less_and_promised_errors_do_not_average_out(rng):
+    curve, k = Bezier(HANGING, STILL, STILL, 2.0), rng.uniform(0.3, 0.6, 2)
+    excite = Excite(MODEL, prior(*RATHER_WIDE), 1.0, promise=ObservationError(0.0, 2.0))
+    one, four = (excite.shares_left(curve, k, plans) for plans in (1, 4))
+    assert np.all((four <= one) & (one <= 1.0))
+    assert 0.0 < four[1] < 0.7 * one[1] < 0.7  # of the moment that it feels
+    finer = replace(excite, samples=240).shares_left(curve, k, 1)  # four times the rows
+    np.testing.assert_allclose(finer, one, rtol=0.02)
+    width = excite.expected_width(Horizon(curve, k, STILL, 1)).value(STILL)
+    assert width < float(excite.importance @ one)  # with errors that do
 
 
 def test_nothing_is_learnt_for_its_own_sake():
@@ -177,7 +243,7 @@ def test_where_no_route_is_known_the_way_to_learn_on_is_the_shortest(monkeypatch
     def no_route(_):
         raise NoRouteError('too little is known')
 
-    def aim(_, follow):
+    def aim(_, follow, **__):
         ways.append(follow.route.waypoints)
 
     monkeypatch.setattr(mission, '_follow', no_route)

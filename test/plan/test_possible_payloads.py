@@ -16,7 +16,8 @@ from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.path.route import Follow, Route
 from safe_sysid.plan.possible_payloads import exactly, known_to, largest_share, up_to
-from safe_sysid.plan.rest_of_route import RestOfRoute
+from safe_sysid.plan.rest_of_route import RestOfRoute, ways_along
+from safe_sysid.plan.search.task import TaskSettings
 from safe_sysid.plan.task_need import (
     TooHeavyError,
     need_of,
@@ -130,6 +131,7 @@ def test_what_is_in_the_way_is_named_and_no_mass_is_blamed():
     assert 'wall' in str(need.refusal)
     assert need.largest_mass == np.inf
     assert need.share == 0.0
+    assert 'is not what is held' in reason_to_stop(need, 0.0, 1.5, [1.0])
     refuse_too_heavy(need, estimate, OWN)
 
 
@@ -178,9 +180,44 @@ def test_learning_stops_when_it_does_not_help_the_task():
     assert 'longer than it would save' in reason_to_stop(slow, 5.0, 1.5, [1.0])
     assert reason_to_stop(slow, 2.0, 1.5, [1.0]) == ''
     unknown = replace(met, seconds=np.inf, fastest=2.0)
-    assert reason_to_stop(unknown, np.inf, 1.5, [2.0, 1.0]) == ''
-    assert reason_to_stop(unknown, np.inf, 1.5, [2.0, 1.01, 1.0]).endswith('less than 3%')
-    assert reason_to_stop(unknown, np.inf, 1.5, [2.0, 1.1, 1.0]) == ''
+    assert reason_to_stop(unknown, 8.0, 1.5, [2.0, 1.0]) == ''
+    assert reason_to_stop(unknown, 8.0, 1.5, [2.0, 1.01, 1.0]).endswith('less than 3%')
+    assert reason_to_stop(unknown, 8.0, 1.5, [2.0, 1.1, 1.0]) == ''
+    assert 'not to be learnt in time' in reason_to_stop(unknown, np.inf, 1.5, [1.0])
+    heavy = replace(unknown, fastest=np.inf)  # for the nominal payload: a lighter one may be held
+    assert reason_to_stop(heavy, np.inf, 1.5, [1.0]) == ''
+
+
+def test_the_same_way_is_looked_at_more_slowly_and_in_more_motions():
+    problem = rest_of(prior()).problem
+    turns, task = MODEL.limits.is_continuous, TaskSettings(longest=1.0, slower=(2.0, 1.25))
+    for end, counts, seconds in (
+        (0.8, [1, 1, 1, 2, 4], [2.0, 2.5, 4.0, 4.0, 8.0]),
+        (1.5, [2, 2, 3, 2, 6], [4.0, 5.0, 6.0, 8.0, 12.0]),
+    ):
+        route = Route(np.array([HANGING, HANGING + np.array([end, 0.0])]), turns)
+        ways = ways_along(problem, Follow(route, 0.0), task)
+        assert [len(way.motions) for way in ways] == counts
+        np.testing.assert_allclose([way.seconds for way in ways], seconds)
+        ends = np.array([way.motions[-1].end_position for way in ways])
+        np.testing.assert_allclose(ends, np.tile(route.at(end), (5, 1)), atol=1e-12)
+
+
+def test_for_want_of_time_ways_count_as_refused_and_what_would_be_enough_is_not_said(monkeypatch):
+    estimate, looks, proof = prior(0.0, 3.0, 6.0), [], RestOfRoute.proof
+    ways = [rest_of(estimate), rest_of(estimate, longest=0.8)]
+    assert need_of(ways, estimate, OWN).fastest == 2.0
+
+    def counted(way, bounds):
+        looks.append(way)
+        return proof(way, bounds)
+
+    monkeypatch.setattr(RestOfRoute, 'proof', counted)
+    need = need_of(ways, estimate, OWN, lambda: False)
+    assert looks == ways[:1]
+    assert (need.seconds, need.fastest, need.share) == (np.inf, np.inf, 0.0)
+    assert need.is_of_payload
+    assert str(need.refusal) == str(ways[0].proof(estimate).refusal)
 
 
 def test_shares_that_cannot_be_are_refused():

@@ -9,7 +9,8 @@ gained (d) or where just enough is known (w), so beta is a share of attention an
 
     beta = clip((w_now - w_need) / (w_first - w_need), 0, 1)
 
-is 1 as long as nothing was learnt, 0 when the rest is certified.
+is 1 as long as nothing was learnt, 0 when the rest is certified. Plans get half of it, so that
+those that teach lead on as well (`plan/learning_on_the_way.py`).
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.cost.sampled_motion import SampledMotion, refuse_uneven_groups
 from safe_sysid.sets.compiled import jit
+from safe_sysid.track.gains import Gains
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,15 @@ class ObservationError:
                 f'torque_ratio is {self.torque_ratio} and torque_floor {self.torque_floor} N m; '
                 'they have to be at least 0 and above 0'
             )
+
+    @staticmethod
+    def of(gains: Gains) -> ObservationError:
+        """At least what acts on a joint beside what the law says."""
+        none = ObservationError()
+        return ObservationError(
+            max(none.torque_ratio, float(np.mean(gains.torque_ratio))),
+            max(none.torque_floor, float(np.mean(gains.torque_error))),
+        )
 
 
 class Observations(NamedTuple):

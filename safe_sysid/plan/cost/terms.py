@@ -144,6 +144,14 @@ class PredictedWidth:
         H = self._scaled(self.predicted.evaluate(x).rows)
         return self._cost(last_variances(information(self._before, H), TIP))
 
+    def shares_left(self, x: npt.ArrayLike, times: float) -> Array:
+        """Share of each half width of theta_e that is left where rows say `times` as much, (10,).
+
+        `times` as much information: of rows that are alike, the share that counts.
+        """
+        H = np.sqrt(times) * self._scaled(self.predicted.evaluate(x).rows)
+        return np.asarray(np.sqrt(last_variances(information(self._before, H), TIP)))
+
     def _cost(self, variances: Array) -> float:
         """Of the variances of theta_e."""
         return 0.5 * float(self.importance @ np.log(variances))
