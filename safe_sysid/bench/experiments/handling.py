@@ -193,6 +193,7 @@ class Setup:
     observed: ObservationSettings
     changes: ChangeSettings
     period: float = PERIOD  # [s]
+    nominal: str = 'fit'  # theta_e that plans are certified with, or 'middle' of the bounds
 
 
 def assembled(setup: Setup, robot: SimulatedArm, mission: Mission) -> HandlingArm:
@@ -204,7 +205,9 @@ def assembled(setup: Setup, robot: SimulatedArm, mission: Mission) -> HandlingAr
     problem = Problem(model, prior, horizon, setup.gains, NO_OBSTACLES)
     receding = RecedingHorizonPlanner(problem, mission, clock, setup.times)
     watch = ChangeWatch(model, prior, setup.observed, setup.changes, LooksAtOnce)
-    settings = IdentifierSettings(setup.observed, SolveSettings(seconds=100.0))
+    settings = IdentifierSettings(
+        setup.observed, SolveSettings(seconds=100.0, nominal=setup.nominal)
+    )
     identifier = OnlineIdentifier(model, prior, settings, SolvesAtOnce, watch)
     controller = RobustPassivityController(model, setup.gains, clock)
     loop = ChangingLoop(robot, identifier, receding, controller, setup.held)

@@ -61,6 +61,7 @@ LEAST_FRICTION = 0.5  # [N m] that a gear has; where the file of an arm says les
 # With bounds this wide the robust input of an early onset reaches its largest within a period and
 # shakes a light joint: w_M^2 / (alpha V_M) has to stay below its inertia over a period.
 LIGHT, LATE = 1.0, 1000.0  # [kg m^2] of armature below which alpha [1/s] is this
+NOMINAL = 'middle'  # of the bounds, which with so much unmodelled torque little is learnt of
 TO_GOAL, BESIDE = (0.2, 0.6), (0.0, 0.3)  # [rad] from where it picks, in every joint
 ACROSS = 0.8  # [rad] more of the first joint
 INSIDE_LIMITS = 0.1  # [rad]
@@ -168,6 +169,7 @@ def arm_in_cell(cell: Cell, draw: Draw) -> Found:
         seen_exactly(more.bound, creep, cell.period),
         replace(EXPECTED, unmodelled_torque=UNMODELLED),
         cell.period,
+        NOMINAL,
     )
     whole = assembled(setup, robot, mission)
     return Found(whole, mission, pick, goal, HeldNext(own, bare), known)
