@@ -16,7 +16,7 @@ from safe_sysid.plan.cost.predicted_observations import ObservationError
 from safe_sysid.plan.path.route import Follow, Route
 from safe_sysid.plan.purpose import Ahead
 from safe_sysid.plan.rest_of_route import RestOfRoute, ways_along
-from safe_sysid.plan.search.task import TaskSettings
+from safe_sysid.plan.search.task_settings import TaskSettings
 from safe_sysid.plan.task_need import (
     TAUGHT,
     TaskNeed,

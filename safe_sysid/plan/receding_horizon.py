@@ -43,7 +43,8 @@ from safe_sysid.plan.plan_before import beginning_after, covers, going_on
 from safe_sysid.plan.purpose import Ahead, Purpose
 from safe_sysid.plan.result import FAILED, PlanResult, SearchFinding, SearchOutcome
 from safe_sysid.plan.search.best_plan import Budget, SearchSettings, search, stand_still
-from safe_sysid.plan.search.task import TaskSettings, find_motion
+from safe_sysid.plan.search.task import find_motion
+from safe_sysid.plan.search.task_settings import TaskSettings
 from safe_sysid.plan.search.traverse import find_traverse
 from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.joint_reach import Horizon

@@ -13,7 +13,7 @@ from safe_sysid.model.dynamics.regressors import slotine_li_regressor
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.path.route import Follow
 from safe_sysid.plan.search.pieces import certified, horizon_of
-from safe_sysid.plan.search.task import TaskSettings, lasting
+from safe_sysid.plan.search.task_settings import TaskSettings, lasting
 from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.margin import TORQUE, Margin
 from safe_sysid.reach.problem import Problem

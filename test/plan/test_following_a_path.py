@@ -16,7 +16,7 @@ from safe_sysid.plan.purpose import Ahead
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
 from safe_sysid.plan.result import SearchOutcome
 from safe_sysid.plan.search.best_plan import Budget
-from safe_sysid.plan.search.task import TaskSettings
+from safe_sysid.plan.search.task_settings import TaskSettings
 from safe_sysid.plan.search.traverse import find_traverse, looked_at
 from safe_sysid.reach.margin import OBSTACLE, TORQUE
 from safe_sysid.sets.box import Box

@@ -17,7 +17,7 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.path.route import Follow, Route
 from safe_sysid.plan.possible_payloads import exactly, known_to, largest_share, up_to
 from safe_sysid.plan.rest_of_route import RestOfRoute, ways_along
-from safe_sysid.plan.search.task import TaskSettings
+from safe_sysid.plan.search.task_settings import TaskSettings
 from safe_sysid.plan.task_need import (
     TooHeavyError,
     need_of,

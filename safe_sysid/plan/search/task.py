@@ -10,45 +10,25 @@ is what the arm falls back to.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 import time
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from safe_sysid.config import Entries, Positive, PositiveShare, Range, Settings
 from safe_sysid.errors import BoundError, SafeSysidError
 from safe_sysid.plan.path.route import Follow
 from safe_sysid.plan.result import SearchFinding, SearchOutcome
 from safe_sysid.plan.search.best_plan import RESERVE, Budget
 from safe_sysid.plan.search.nominal_check import NEAR, NominalCheck
 from safe_sysid.plan.search.pieces import certified, horizon_of
+from safe_sysid.plan.search.task_settings import TaskSettings, lasting
 from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.trajectory.task_motion import TaskMotion, minimum_jerk
 
 AS_TWO = 1.5  # times as long as one motion take two, the second of which takes over half way
-Slower = Annotated[float, Range(above=1.0)]
-
-
-@dataclass(frozen=True)
-class TaskSettings(Settings):
-    """Durations of the pieces, and which motions to try."""
-
-    durations: tuple[Positive, Positive] = (1.0, 1.0)  # [s]; the next plan comes after the first
-    slower: tuple[Slower, ...] = (1.25, 1.6, 2.0)  # times as long, before motions are shortened
-    longest: Positive = 1.6  # [rad] along the route
-    shortest: Positive = 0.02  # [rad]
-    shorter: PositiveShare = 0.75  # each length is this share of the one before
-    vias: Annotated[tuple[PositiveShare, ...], Entries(1)] = (0.5, 0.65, 0.35)  # of the length
-    checks: Annotated[int, Range(at_least=2)] = 8  # times of each piece to look at in floats
-    slow: Positive = 0.1  # [s] that certificates are expected to take before the first are timed
-
-    @property
-    def paces(self) -> tuple[float, ...]:
-        """Times `durations` that the pieces of the longest motion may last, the shortest first."""
-        return 1.0, *sorted(self.slower)
 
 
 class _Wanted(NamedTuple):
@@ -227,12 +207,6 @@ class _Search:
         first_time = self._slowest == self._settings.slow
         self._slowest = taken if first_time else max(self._slowest, taken)
         return replace(proven[0], then=tuple(proven[1:]))
-
-
-def lasting(durations: tuple[float, float], pace: float) -> tuple[float, float]:
-    """Return durations that are longer by a factor."""
-    first, second = durations
-    return pace * first, pace * second
 
 
 def _share(certificate: PlanCertificate) -> float:

@@ -17,7 +17,7 @@ from safe_sysid.plan.result import SearchFinding, SearchOutcome
 from safe_sysid.plan.search.best_plan import RESERVE, Budget
 from safe_sysid.plan.search.candidates import gentlest
 from safe_sysid.plan.search.pieces import certified, horizon_of
-from safe_sysid.plan.search.task import TaskSettings
+from safe_sysid.plan.search.task_settings import TaskSettings
 from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.problem import Problem
 from safe_sysid.trajectory.bezier import Bezier

@@ -14,7 +14,8 @@ from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.plan.path.route import Follow, Route
 from safe_sysid.plan.result import SearchOutcome
 from safe_sysid.plan.search.best_plan import Budget
-from safe_sysid.plan.search.task import TaskSettings, find_motion
+from safe_sysid.plan.search.task import find_motion
+from safe_sysid.plan.search.task_settings import TaskSettings
 from safe_sysid.reach.margin import VELOCITY
 from safe_sysid.sets.box import Box
 from safe_sysid.trajectory.plan import Plan
