@@ -33,6 +33,9 @@ LAG = 2  # plans until the next one can be made with what this one teaches
 MANY = 4  # plans at most that teach, before the rest has to be certified
 MOST = 0.5  # of the attention that learning gets, so that such plans get on as well
 
+HasTime = Callable[[], bool]
+Foresight = Callable[[list[RestOfRoute], LearnOnTheWay, TaskNeed, HasTime], tuple[TaskNeed, float]]
+
 
 class LearningOnTheWay:
     """Asks of the rest of a route, at each new estimate, whether more knowledge would help it.
@@ -52,11 +55,19 @@ class LearningOnTheWay:
         self.reason = ''  # why not
         self.need: TaskNeed | None = None  # the last one
 
-    def aim(self, ahead: Ahead, follow: Follow, is_sure: bool = True) -> LearnOnTheWay | Follow:
-        """Return what to do next on a route; raises `TooHeavyError`.
+    def aim(self, ahead: Ahead, follow: Follow) -> LearnOnTheWay | Follow:
+        """Return what to do next on a route; raises `TooHeavyError`."""
+        return self._chosen(ahead, follow, _foreseen)
 
-        A route that is not sure to be one is there to learn on; another one may lead to the goal.
+    def aim_without_route(self, ahead: Ahead, follow: Follow) -> LearnOnTheWay | Follow:
+        """Return the same on a way that is there to learn on, as none is known to the goal.
+
+        What refuses it need not refuse another one, once more is known.
         """
+        return self._chosen(ahead, follow, _hoped)
+
+    def _chosen(self, ahead: Ahead, follow: Follow, foresee: Foresight) -> LearnOnTheWay | Follow:
+        """Return a plan that teaches, as long as there is no reason to stop."""
         if follow.route is self._done:
             return follow
         estimate = ahead.problem.bounds
@@ -72,12 +83,9 @@ class LearningOnTheWay:
         widths = [need.relative_width(each, radius) for each in (*self._radii, radius)]
         beta = MOST * attention(1.0, need.share, max(widths[0], 1.0))
         aim = self._learning(ahead, follow, need, beta)
-        predicted = 0.0
-        if not is_sure:
-            need = replace(need, is_of_payload=True)
-        elif not need.is_met:
-            predicted = _predicted_seconds(rests, aim, need, has_time)
-        self.reason = reason_to_stop(need, predicted, LAG * ahead.until, widths)
+        self.reason = reason_to_stop(
+            *foresee(rests, aim, need, has_time), LAG * ahead.until, widths
+        )
         if self.reason:
             self._done = follow.route
             return follow
@@ -103,18 +111,27 @@ class LearningOnTheWay:
         self._radii = [*first, *later[-TAUGHT:], estimate.end_effector_bounds.radius]
 
 
-def _predicted_seconds(
-    rests: list[RestOfRoute], aim: LearnOnTheWay, need: TaskNeed, has_time: Callable[[], bool]
-) -> float:
-    """Time to finish after a plan that leads on, or after more where nothing is certified yet.
+def _hoped(
+    _rests: list[RestOfRoute], _aim: LearnOnTheWay, need: TaskNeed, _has_time: HasTime
+) -> tuple[TaskNeed, float]:
+    """Return the need as if knowledge would meet it at once."""
+    return replace(need, is_of_payload=True), 0.0
 
-    0 where there was no time to find out.
+
+def _foreseen(
+    rests: list[RestOfRoute], aim: LearnOnTheWay, need: TaskNeed, has_time: HasTime
+) -> tuple[TaskNeed, float]:
+    """Return the need, and the time to finish after a plan that leads on [s].
+
+    After more plans where nothing is certified yet; 0 where there was no time to find out.
     """
+    if need.is_met:
+        return need, need.seconds
     plans = MANY if need.seconds == np.inf else 1
     curve, estimate = rests[0].problem.horizon.curve, aim.excite.estimate
     left = aim.excite.shares_left(curve, aim.suggestions(curve)[0], plans)
     seconds, _ = seconds_to_finish(rests, _narrowed(estimate, left), has_time)
-    return seconds if has_time() else 0.0
+    return need, seconds if has_time() else 0.0
 
 
 def _narrowed(estimate: ParameterEstimate, ratio: Array) -> ParameterEstimate:

@@ -307,7 +307,8 @@ class Mission:
         Where no route is known because too little is known of what is held, the straight way says
         what there is to learn.
         """
-        if self._on_the_way is None:
+        learning = self._on_the_way
+        if learning is None:
             return self._follow(ahead)
         try:
             follow, none = self._follow(ahead), None
@@ -316,7 +317,8 @@ class Mission:
             way = shortest_way(ahead.end, np.asarray(self._goal), turns)
             straight = np.stack([ahead.end, ahead.end + way])
             follow, none = Follow(Route(straight, turns), 0.0), error
-        aim = self._on_the_way.aim(ahead, follow, is_sure=none is None)
+        chosen = learning.aim if none is None else learning.aim_without_route
+        aim = chosen(ahead, follow)
         if aim is not follow:
             self._without_progress = self._idle_routes = 0
         elif none is not None:

@@ -84,7 +84,7 @@ def test_where_no_route_is_known_all_is_tried_to_learn_of_one():
     wall = Obstacles.of({'wall': Box(np.array([0.7, 0.0, 0.0]), np.full(3, 0.1), np.eye(3))})
     for each in (disturbed(prior(*RATHER_WIDE), until=1e-3), ahead_of(prior(*RATHER_WIDE))):
         ahead = replace(each, problem=replace(each.problem, obstacles=wall))
-        aim = LearningOnTheWay(MODEL).aim(ahead, ALONG, is_sure=False)
+        aim = LearningOnTheWay(MODEL).aim_without_route(ahead, ALONG)
         assert isinstance(aim, LearnOnTheWay)
         assert aim.needed_width == 1.0  # of now, as no width would be enough here
         assert LearningOnTheWay(MODEL).aim(ahead, ALONG) is ALONG
@@ -243,10 +243,10 @@ def test_where_no_route_is_known_the_way_to_learn_on_is_the_shortest(monkeypatch
     def no_route(_):
         raise NoRouteError('too little is known')
 
-    def aim(_, follow, **__):
+    def aim(_, follow):
         ways.append(follow.route.waypoints)
 
     monkeypatch.setattr(mission, '_follow', no_route)
-    monkeypatch.setattr(mission._on_the_way, 'aim', aim)
+    monkeypatch.setattr(mission._on_the_way, 'aim_without_route', aim)
     mission._toward(ahead_of(prior(*RATHER_WIDE)))
     np.testing.assert_allclose(ways[0], [HANGING, LEVEL], atol=1e-9)
