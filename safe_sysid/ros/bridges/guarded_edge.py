@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import os
+from time import monotonic
 
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
@@ -49,6 +50,7 @@ from safe_sysid.track.guarded_torque import Command, GuardedTorque, GuardInput, 
 from safe_sysid.track.hand_over import HandOver, Hands, Holder
 from safe_sysid.track.obey_probe import ProbeSettings
 from safe_sysid.track.probed_driver import TRUSTED, ProbedDriver
+from safe_sysid.track.single_answer import SingleAnswer
 from safe_sysid.track.supervisor import Cause, Mode
 from safe_sysid.track.torque_guard import TorqueGuard
 from safe_sysid.trajectory.plan import Plan
@@ -74,7 +76,7 @@ class GuardedEdge:
             node.get_logger().warning(caution)
         names = arm.model.layout.joint_names
         self._writer = JointStateWriter(names, f'{node.get_fully_qualified_name()} {os.getpid()}')
-        self._reader = TorqueReader(names)
+        self._reader, self._answers = TorqueReader(names), SingleAnswer(names)
         self._told = CertifiedPlanBuffer(names)
         self._estimate = arm.prior
         self._notice: PlanNotice | None = None
@@ -186,7 +188,8 @@ class GuardedEdge:
         command = None
         self._hand_over.insist(now, not self.is_alone)
         if not self.is_alone and self._hand_over.is_heard:
-            command = self._driver.command(self.mode, measurement, self._estimate, self._command)
+            answer = None if self._answers.contradiction(monotonic()) else self._command
+            command = self._driver.command(self.mode, measurement, self._estimate, answer)
         if self._is_given_up:
             self._hand_over.give_up(now)
         seen = GuardInput(command, measurement, self._plan_on(self._clock), self._estimate)
@@ -276,6 +279,8 @@ class GuardedEdge:
         trouble = self._blindness() or failed or refusal or self._unknown_mode or self._trouble
         trouble = trouble or self._newly_cut()
         faults = {Cause.COMMAND_REFUSED} if refused else set()
+        if contradiction := self._answers.contradiction(monotonic()):
+            trouble, faults = contradiction, {Cause.SECOND_PUBLISHER}
         disobedience = self._driver.complaint(self.mode) or self._hand_over.unheard
         if disobedience:
             faults.add(Cause.ROBOT_NOT_READY)
@@ -360,6 +365,7 @@ class GuardedEdge:
         self.answered = answer.stamp
         if len(answer.torque):
             self._command = answer
+            self._answers.note(answer, monotonic())
         self.when_answered()
 
     def _on_estimate(self, msg: Float64MultiArray) -> None:

@@ -29,7 +29,7 @@ def test_a_mode_that_nobody_knows_is_a_trouble_until_the_next_one_that_is_known(
     edge._guard = edge._given = edge._controller = None
     edge._blindness.return_value = edge._driver.complaint.return_value = ''
     edge._rest_of_plan.return_value, edge._hand_over.unheard = 0.0, ''
-    edge._newly_cut.return_value = ''
+    edge._newly_cut.return_value = edge._answers.contradiction.return_value = ''
     edge.lets_go = False
     said = []
     for word in ('nonsense', 'task'):
