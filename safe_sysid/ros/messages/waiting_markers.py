@@ -48,7 +48,8 @@ class WaitingMarkers:
             for qos, is_kept in ((EVERY_LATCHED_MARKER, True), (EVERY_MARKER, False))
         )
         self._turns = HalfTheTime()
-        self._discovered = time.monotonic() + (ALONE if is_own_domain(os.environ) else DISCOVERY)
+        began = getattr(node, 'made', time.monotonic())
+        self._discovered = began + (ALONE if is_own_domain(os.environ) else DISCOVERY)
         self.is_discovered = False  # whether who publishes was looked at after that time
 
     @property

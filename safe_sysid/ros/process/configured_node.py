@@ -8,6 +8,7 @@ of the process and knows what the setting is: `goal: []` says that there is no t
 from __future__ import annotations
 
 from collections.abc import Sequence
+import time
 from typing import Any
 
 from rclpy.node import Node
@@ -19,6 +20,7 @@ class ConfiguredNode(Node):
 
     def __init__(self, name: str) -> None:
         super().__init__(name, automatically_declare_parameters_from_overrides=True)
+        self.made = time.monotonic()  # [s]; the middleware looks for others from here on
 
     def declare_parameters(
         self,

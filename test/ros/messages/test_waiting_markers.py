@@ -79,17 +79,23 @@ def collected(waiting, enough):
     return set(stands)
 
 
+@pytest.mark.parametrize('since', [0.0, 0.5])
 @pytest.mark.parametrize(('own', 'known_after'), [('', 3.0), ('7', 0.9), ('8', 3.0)])
-def test_who_publishes_is_not_known_before_it_can_be(own, known_after, node, monkeypatch):
-    """Fast DDS says every 3 s who is there; in a domain that a run has chosen nobody was."""
+def test_who_publishes_is_not_known_before_it_can_be(own, known_after, since, node, monkeypatch):
+    """Fast DDS says every 3 s who is there; in a domain that a run has chosen nobody was.
+
+    The time counts from when the node was made, or where it does not say, from now on.
+    """
     now = SimpleNamespace(seconds=100.0)
+    if since:
+        node.made = now.seconds - since
     clock = SimpleNamespace(monotonic=lambda: now.seconds, sleep=None)
     monkeypatch.setattr(waiting_markers, 'time', clock)
     monkeypatch.setenv('ROS_DOMAIN_ID', '7')
     monkeypatch.setenv('SAFE_SYSID_OWN_DOMAIN', own)
     waiting = WaitingMarkers(node, 'obstacles')
     try:
-        now.seconds += known_after
+        now.seconds += known_after - since
         waiting.settle()
         assert not waiting.is_discovered
         now.seconds += 1.0
