@@ -2,9 +2,11 @@
 
 Of each arm pairs of certified plans from random starts, the second one taking over in motion;
 loops as in `experiments/late_loops.py`, from V = 0.999 V_M, all that is unknown at an end of its
-bounds, in every simulator that is installed. The Kinova has the encoders that are published, every
-other arm the coarsest of STEPS with which a pair is certified. Some loops are run again with laws
-that lack what late readings need: these break promises, which are named.
+bounds, in every simulator that is installed. The Kinova is as its described loop has it. Of what
+that loop assumes of stamps, zeros, base and jitter, every other arm has the largest of SHARES with
+which a pair is certified, and then the coarsest of STEPS. With a share of 0 all of these are
+exact, and only steps, a constant delay, drives and bounds are attacked. Some loops are run again
+with laws that lack what late readings need: these break promises, which are named.
 """
 
 from __future__ import annotations
@@ -12,25 +14,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from safe_sysid.bench.experiments.calibrated_arms import ARMS, CalibratedArm
-from safe_sysid.bench.experiments.late_loops import (
-    KINDS,
-    LateLoop,
-    LatePair,
-    late_loop,
-    pair_from,
-    random_pair,
-)
+from safe_sysid.bench.experiments.lacking_laws import NOTHING_LACKS, TERMS
+from safe_sysid.bench.experiments.late_loops import LateLoop, figures_of, largest, late_loop
+from safe_sysid.bench.experiments.late_plans import LatePlans, plans_from, random_pair
 from safe_sysid.bench.experiments.late_shipped_arms import (
     late_assumptions,
     late_problem,
+    signals_of,
     truth_within,
 )
-from safe_sysid.bench.late_readings import DRIVES, LAWS, simulators
+from safe_sysid.bench.late_readings import DRIVES, WHOLE, simulators
 from safe_sysid.bench.settings import Progress
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.problem import Problem
@@ -40,9 +39,9 @@ from safe_sysid.track.seen_law import Sampling
 LOOPS_EACH = 12  # of one pair of plans
 CHANGED_EACH = 2  # of these are run with every changed law, too
 STARTS = 6  # that are tried to find a pair
+SHARES = (1.0, 0.2, 0.0)  # of what the loop of the Kinova assumes of signals
 STEPS = (3e-5, 1e-5, 1e-6)  # [rad] of encoders
 ENERGIES = (0.004, 0.002)  # [J] of every step
-WHOLE = 'as it is'
 WITHOUT = ('r_hat for r', 'from two readings')  # laws that lack terms
 REACH = 0.1  # [rad] that plans lead to at most, in every joint
 
@@ -61,7 +60,7 @@ class _Ran(NamedTuple):
 def loops_of_arms(seed: int, trials: int, progress: Progress) -> dict[str, object]:
     """Return figures of every arm and of all of them together; Ctrl-C: of what was run so far."""
     rngs = {name: np.random.default_rng([seed, 13, n]) for n, name in enumerate(ARMS)}
-    pairs: dict[str, LatePair] = {}
+    pairs: dict[str, LatePlans] = {}
     for name, rng in rngs.items():
         progress(f'late certificates of {name}')
         pair = _pair(name, rng)
@@ -81,7 +80,7 @@ def loops_of_arms(seed: int, trials: int, progress: Progress) -> dict[str, objec
 
 
 def _run(
-    pairs: dict[str, LatePair],
+    pairs: dict[str, LatePlans],
     rngs: dict[str, np.random.Generator],
     ran: dict[str, list[_Ran]],
     settings: tuple[int, Progress],
@@ -102,39 +101,37 @@ def _run(
 
 
 def _one(
-    name: str, pair: LatePair, rng: np.random.Generator, added: tuple[int, list[_Ran]]
+    name: str, pair: LatePlans, rng: np.random.Generator, added: tuple[int, list[_Ran]]
 ) -> None:
     """Run one loop, the first ones of a pair with changed laws as well."""
     (i, ran), found = added, simulators()
     which = list(found)[i % len(found)]
-    begin, problem = int(rng.integers(2**31)), pair.certificates[0].problem
+    begin, problem = int(rng.integers(2**31)), pair.described
     for law in (WHOLE, *WITHOUT) if i < CHANGED_EACH else (WHOLE,):
-        each = np.random.default_rng(begin)
+        each, lack = np.random.default_rng(begin), TERMS.get(law, NOTHING_LACKS)
         truth = None if name == 'kinova_gen3' else truth_within(problem, each)
-        ran.append(
-            _Ran(law, which, problem, late_loop(pair, each, LAWS[law], found[which], truth))
-        )
+        loop = late_loop(pair, each, lack.change, found[which], truth)
+        ran.append(_Ran(law, which, problem, loop))
 
 
-def _pair(name: str, rng: np.random.Generator) -> LatePair | None:
+def _pair(name: str, rng: np.random.Generator) -> LatePlans | None:
     if name == 'kinova_gen3':
         drives = DRIVES[int(rng.integers(len(DRIVES)))]
-        pairs = (random_pair(rng, *drives) for _ in range(STARTS))
+        pairs = (random_pair(rng, drives) for _ in range(STARTS))
         return next((pair for pair in pairs if pair is not None), None)
     arm = CalibratedArm.holding(name, '')
     for _ in range(STARTS):
         q = arm.start(rng)
-        for step in STEPS:
-            for V_M in ENERGIES:
-                problem = late_problem(name, q, V_M)
-                assert problem.sampling is not None
-                coarse = replace(problem.sampling, step=np.full(arm.model.n, step))
-                pair = pair_from(
-                    replace(problem, sampling=coarse),
-                    lambda: rng.uniform(-REACH, REACH, arm.model.n),
-                )
-                if pair is not None:
-                    return pair
+        for share, step, V_M in product(SHARES, STEPS, ENERGIES):
+            problem = late_problem(name, q, V_M, share)
+            assert problem.sampling is not None
+            coarse = replace(problem.sampling, step=np.full(arm.model.n, step))
+            pair = plans_from(
+                replace(problem, sampling=coarse),
+                lambda: rng.uniform(-REACH, REACH, arm.model.n),
+            )
+            if pair is not None:
+                return pair
     return None
 
 
@@ -147,12 +144,13 @@ def _figures(ran: list[_Ran]) -> dict[str, object]:
         'plans': 2 * len({id(each.problem) for each in whole}),
         'simulators': dict(Counter(each.simulator for each in whole)),
         'steps_rad': sorted({float(np.max(_sampling(each).step)) for each in whole}),
+        'signals': sorted({signals_of(_sampling(each)) for each in whole}),
         'V_M': sorted({each.problem.gains.V_M for each in whole}),
         'violations': sum(loop.is_broken for loop in kept),
-        'largest_shares': _largest(kept),
+        'largest_shares': largest(kept),
         'least_clearance_m': min((loop.clearance for loop in kept), default=float('nan')),
         'changed_laws': [
-            _changed(law, [each.loop for each in ran if each.law == law]) for law in WITHOUT
+            figures_of(law, [each.loop for each in ran if each.law == law]) for law in WITHOUT
         ],
     }
 
@@ -160,25 +158,3 @@ def _figures(ran: list[_Ran]) -> dict[str, object]:
 def _sampling(ran: _Ran) -> Sampling:
     assert ran.problem.sampling is not None
     return ran.problem.sampling
-
-
-def _largest(loops: list[LateLoop]) -> dict[str, float]:
-    return {
-        kind: max((loop.shares[kind] for loop in loops), default=float('nan')) for kind in KINDS
-    }
-
-
-def _changed(law: str, loops: list[LateLoop]) -> dict[str, object]:
-    """Which promises a law broke, in how many loops."""
-    named: Counter[str] = Counter()
-    for loop in loops:
-        named.update(kind for kind in KINDS if loop.shares[kind] > 1.0)
-        named.update(['clearance'] * (loop.clearance <= 0.0))
-        named.update(['no torque any more'] * bool(loop.refusal))
-    return {
-        'law': law,
-        'loops': len(loops),
-        'broken': sum(loop.is_broken for loop in loops),
-        'what': dict(named),
-        'largest_energy': max((loop.shares['energy'] for loop in loops), default=float('nan')),
-    }

@@ -7,19 +7,27 @@ from dataclasses import replace
 
 import numpy as np
 
-from safe_sysid.bench.experiments.late_arm import START, gains_of, known, late_kinova, sampling_of
-from safe_sysid.bench.experiments.late_loops import (
-    KINDS,
-    LateLoop,
-    differentiated,
-    late_loop,
-    random_pair,
-    whole,
-    without_ageing,
-    without_errors_of_r,
-    without_pull,
-    without_room,
+from safe_sysid.bench.experiments.lacking_laws import (
+    FIGURES,
+    LACKS,
+    NOTHING_LACKS,
+    TERMS,
+    without_errors_of_drives,
+    without_jitter,
+    without_stamp_errors,
+    without_tilt,
+    without_zero_errors,
 )
+from safe_sysid.bench.experiments.late_arm import (
+    SLOW,
+    START,
+    gains_of,
+    known,
+    late_kinova,
+    sampling_of,
+)
+from safe_sysid.bench.experiments.late_loops import LateLoop, figures_of, late_loop
+from safe_sysid.bench.experiments.late_plans import LatePlans, random_pair
 from safe_sysid.bench.experiments.needed_terms import NEEDED
 from safe_sysid.bench.experiments.planning import at_rest
 from safe_sysid.bench.settings import Progress
@@ -37,20 +45,16 @@ from safe_sysid.simulate.rigid_body import RigidBody
 from safe_sysid.simulate.simulated_arm import Dynamics
 
 LOOPS_EACH = 20  # for two plans
+CHANGED_EACH = 2  # of these are run with every law that lacks something, too
 TRIES = 5  # to find two that are certified
-# time constant [s] of drives, and periods by which torques are late at least; in turn
-DRIVES = ((0.0, 1.0), (2e-4, 1.0), (0.0, 0.0))
+DRIVES = (0.0, SLOW)  # [s] time constants of drives, in turn
+WHOLE = 'as it is'
 LAWS = {
-    'as it is': whole,
-    'without errors of r': without_errors_of_r,
-    'without ageing': without_ageing,
-    'without pull': without_pull,
-    'r_hat for r': without_room,
-    'from two readings': differentiated,
-}
-TERMS = {'pull': without_pull, 'ageing': without_ageing}  # of `needed_terms`
+    WHOLE: NOTHING_LACKS,
+    **TERMS,
+    **{name: FIGURES[name] for name in FIGURES if name != 'without friction at rest'},
+}  # of friction at rest the file of the arm says nothing
 NONE = 1e-12
-STAMP, ZERO, TILT = 2e-5, 1e-3, 1e-3  # [s, rad, rad] in the table of costs
 
 
 def late_figures(seed: int, runs: int, progress: Progress) -> dict[str, object]:
@@ -58,25 +62,21 @@ def late_figures(seed: int, runs: int, progress: Progress) -> dict[str, object]:
     progress('what each error of late readings costs')
     costs = term_costs()
     loops: dict[str, list[LateLoop]] = {name: [] for name in LAWS}
-    bodies, pair, found = simulators(), None, 0
-    in_simulator = dict.fromkeys(bodies, 0)
+    bodies, found = simulators(), 0
+    in_simulator, plans = dict.fromkeys(bodies, 0), dict[str, LatePlans | None]()
     for i in range(runs):
         if i % LOOPS_EACH == 0:
             progress(f'late loop {i} of {runs}')
-            drives = DRIVES[i // LOOPS_EACH % len(DRIVES)]
-            rngs = (np.random.default_rng([seed, i, n]) for n in range(TRIES))
-            pairs = (random_pair(rng, *drives) for rng in rngs)
-            pair = next((each for each in pairs if each is not None), None)
-            found += pair is not None
-        if pair is None:
-            continue
+            plans = _plans(seed, i)
+            found += plans[WHOLE] is not None
         which = list(bodies)[i % len(bodies)]
         for name, law in LAWS.items():
-            if law is whole or i % LOOPS_EACH < LOOPS_EACH // 4:
+            pair = plans[name]
+            if pair is not None and (name == WHOLE or i % LOOPS_EACH < CHANGED_EACH):
                 rng = np.random.default_rng([seed, i])
-                loops[name].append(late_loop(pair, rng, law, bodies[which]))
-                in_simulator[which] += law is whole
-    kept = loops['as it is']
+                loops[name].append(late_loop(pair, rng, law.change, bodies[which]))
+                in_simulator[which] += name == WHOLE
+    kept = loops[WHOLE]
     return {
         'real_runs': len(kept),
         'real_violations': sum(loop.is_broken for loop in kept),
@@ -84,9 +84,19 @@ def late_figures(seed: int, runs: int, progress: Progress) -> dict[str, object]:
         'late_simulators': in_simulator,
         'late_plans': 2 * found,
         'late_violations': sum(loop.is_broken for loop in kept),
-        'late_loops': [_row(name, each) for name, each in loops.items()],
+        'late_loops': [figures_of(name, each) for name, each in loops.items()],
         'late_needed': _needed(),
         'late_costs': costs,
+    }
+
+
+def _plans(seed: int, i: int) -> dict[str, LatePlans | None]:
+    """Return two plans that are certified, by what their laws lack; None: none was found."""
+    drives = DRIVES[i // LOOPS_EACH % len(DRIVES)]
+    rngs = (np.random.default_rng([seed, i, n]) for n in range(TRIES))
+    pair = next((each for each in (random_pair(rng, drives) for rng in rngs) if each), None)
+    return {
+        name: None if pair is None else pair.lacking(law.describe) for name, law in LAWS.items()
     }
 
 
@@ -96,8 +106,8 @@ def _needed() -> list[dict[str, object]]:
     for term, case in NEEDED.items():
         loop = case()
         energies = {
-            'with': loop.largest_energy(whole),
-            'without': loop.largest_energy(TERMS[term]),
+            'with': loop.largest_energy(),
+            'without': loop.largest_energy(LACKS[f'without {term}']),
         }
         found.append({'term': term, **energies})
     return found
@@ -127,15 +137,6 @@ def _shares(costs: list[dict[str, object]]) -> dict[str, float]:
     return {name: 1.0 - share / whole for name, share in used.items()}
 
 
-def _row(name: str, loops: list[LateLoop]) -> dict[str, object]:
-    """How many loops of a law broke a promise, and the largest share of each."""
-    largest = {
-        kind: max((loop.shares[kind] for loop in loops), default=float('nan')) for kind in KINDS
-    }
-    broken = sum(loop.is_broken for loop in loops)
-    return {'law': name, 'loops': len(loops), 'broken': broken, **largest}
-
-
 def term_costs() -> list[dict[str, object]]:
     """Share of the tube and largest v of a plan at rest, with each error left out in turn."""
     return [{'without': name, **_bounds(problem)} for name, problem in _problems().items()]
@@ -157,28 +158,23 @@ def _bounds(problem: Problem) -> dict[str, float]:
 
 
 def _problems() -> dict[str, Problem]:
-    model, rest = late_kinova(), np.zeros(7)
-    estimate, gains = known(model), gains_of(model)
+    model, rest = late_kinova(), np.zeros(len(START))
+    estimate, gains, sampling = known(model), gains_of(model), sampling_of(model)
     horizon = Horizon(at_rest(model, estimate, START, NO_OBSTACLES).horizon.curve, rest, rest, 32)
-    sampling = replace(sampling_of(model), stamp=STAMP, zero=ZERO, tilt=TILT)
     whole = Problem(model, estimate, horizon, gains, NO_OBSTACLES, sampling=sampling)
-    problems = {'nothing': whole}
-    left_out: dict[str, dict[str, object]] = {
-        'encoder steps': {'step': NONE * sampling.step},
-        'delay': {'delay': 0.0},
-        'stamp errors': {'stamp': 0.0},
-        'zero errors': {'zero': 0.0},
-        'tilt of gravity': {'tilt': 0.0},
+    return {
+        'nothing': whole,
+        'encoder steps': replace(whole, sampling=replace(sampling, step=NONE * sampling.step)),
+        'delay': replace(whole, sampling=replace(sampling, delay=0.0, jitter=0.0, bias=0.0)),
+        'jitter': without_jitter(whole),
+        'stamp errors': without_stamp_errors(whole),
+        'zero errors': without_zero_errors(whole),
+        'tilt of gravity': without_tilt(whole),
+        'errors of drives': without_errors_of_drives(whole),
+        'dry friction': replace(whole, bounds=_certain(estimate, 'Fc')),
+        'offsets': replace(whole, bounds=_certain(estimate, 'beta')),
+        'errors of bodies': replace(whole, bounds=_certain(estimate, '')),
     }
-    for name, change in left_out.items():
-        problems[name] = replace(whole, sampling=replace(sampling, **change))  # type: ignore[arg-type]
-    problems['errors of drives'] = replace(
-        whole, gains=replace(gains, torque_ratio=0.0, torque_error=0.0)
-    )
-    for name, entries in (('dry friction', 'Fc'), ('offsets', 'beta')):
-        problems[name] = replace(whole, bounds=_certain(estimate, entries))
-    problems['errors of bodies'] = replace(whole, bounds=_certain(estimate, ''))
-    return problems
 
 
 def _certain(estimate: ParameterEstimate, label: str) -> ParameterEstimate:

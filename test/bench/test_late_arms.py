@@ -6,17 +6,20 @@ import numpy as np
 import pytest
 
 from safe_sysid.bench import late_arms
-from safe_sysid.bench.experiments.late_loops import KINDS, LateLoop
+from safe_sysid.bench.experiments.late_loops import CLAIMS, KINDS, LateLoop, figures_of
 from safe_sysid.bench.experiments.late_shipped_arms import late_problem, truth_within
-from safe_sysid.bench.late_arms import WHOLE, WITHOUT, loops_of_arms
+from safe_sysid.bench.late_arms import WITHOUT, loops_of_arms
+from safe_sysid.bench.late_readings import WHOLE
+from safe_sysid.track.seen_law import Sampling
 
 
 def loop(clearance=0.1, refusal='', **shares):
-    return LateLoop(dict.fromkeys(KINDS, 0.5) | shares, clearance, refusal, np.ones(1))
+    used = dict.fromkeys(KINDS, 0.5) | shares, clearance, refusal, np.ones(1)
+    return LateLoop(*used, dict.fromkeys(CLAIMS, 0.5))
 
 
 def test_broken_promises_are_named():
-    found = late_arms._changed(
+    found = figures_of(
         WITHOUT[0],
         [
             loop(energy=1.01, velocity=1.2),
@@ -28,7 +31,7 @@ def test_broken_promises_are_named():
     )
     assert found['broken'] == 4
     assert found['what'] == {'energy': 2, 'velocity': 1, 'clearance': 1, 'no torque any more': 1}
-    assert found['largest_energy'] == 1.01
+    assert found['energy'] == 1.01
 
 
 def test_an_arm_at_its_worst_is_within_its_bounds(rng):
@@ -43,9 +46,8 @@ def test_an_arm_at_its_worst_is_within_its_bounds(rng):
 
 
 def test_a_run_that_is_interrupted_tells_of_what_was_run(monkeypatch):
-    problem = SimpleNamespace(
-        sampling=SimpleNamespace(step=np.array([1e-5])), gains=SimpleNamespace(V_M=0.002)
-    )
+    sampling = Sampling(np.full(7, 1e-5), 1e-3, 2e-4)
+    problem = SimpleNamespace(sampling=sampling, gains=SimpleNamespace(V_M=0.002))
 
     def one(name, _pair, _rng, added):
         if sum(found.values()) == 30:
@@ -78,4 +80,5 @@ def test_an_fr3_keeps_every_promise_in_three_simulators(monkeypatch):
     assert 0.99 < figures['largest_shares']['energy'] <= 1.0
     assert {row['law'] for row in figures['changed_laws']} == set(WITHOUT)
     assert figures['late_arms']['fr3']['loops'] == 3
-    assert WHOLE not in WITHOUT
+    (signals,) = figures['signals']
+    assert signals.startswith('zeros within 0.0001 rad, base within 0.0002 rad')

@@ -1,7 +1,8 @@
-"""The Kinova of `bench/experiments/late_arm.py` as a robot that does its worst.
+"""A Kinova that is read in steps and moved late, known well, as a robot that does its worst.
 
 Readings are rounded to the step of the encoder, a torque acts one period after its sample for one
-period, drives err against r by all that is allowed, and all that is unknown is at its ends.
+period, drives err against r by all that is allowed, and all that is unknown is at its ends. What
+`bench/experiments/late_attack.py` does besides needs more of the tube than far ways leave.
 """
 
 from dataclasses import replace
@@ -9,7 +10,49 @@ from dataclasses import replace
 import numpy as np
 
 from safe_sysid.bench.experiments.late_arm import PERIOD
+from safe_sysid.model.actuation import Actuation
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.signal_facts import SensingFacts
+from safe_sysid.sets.interval import Interval
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
+
+SHARE, COULOMB, OFFSET = 0.01, 0.2, 0.05  # of every figure; [N m]; [N m]
+RATIO = 0.01  # of torques, by which drives are off
+
+
+def seen_kinova():
+    """Arm whose stamps, zeros and base are right, and whose delay is a period."""
+    model = RobotModel.named('kinova_gen3')
+    drives = replace(
+        Actuation.exact(model.n),
+        ratio=np.full(model.n, RATIO),
+        delay_periods=(1.0, 1.0),
+        jitter=0.0,
+    )
+    sensing = SensingFacts(stamp_error=0.0, zero_error=(0.0,))
+    sensors = replace(model.sensors, sensing=sensing)
+    return replace(model, actuation=drives, sensors=sensors, gravity_tilt=0.0)
+
+
+def known_to_a_percent(model):
+    """Bounds of a good calibration."""
+    spread = SHARE * np.abs(model.theta)
+    spread[model.layout.joint_entries('Fc')] = COULOMB
+    spread[model.layout.joint_entries('beta')] = OFFSET
+    bounds = Interval(model.theta - spread, model.theta + spread)
+    return ParameterEstimate(model.layout, model.theta, bounds)
+
+
+def truth_within(model, rng):
+    """Arm whose bodies can exist, with all that is unknown at ends of these bounds."""
+    n, theta = model.n, model.theta.copy()
+    for i in range(n):
+        theta[model.layout.inertial(i)] *= 1.0 + SHARE * rng.choice([-1.0, 1.0])
+    theta[10 * n :] *= 1.0 + SHARE * rng.choice([-1.0, 1.0], 4 * n)
+    theta[model.layout.joint_entries('Fc')] = COULOMB
+    theta[model.layout.joint_entries('beta')] = OFFSET * rng.choice([-1.0, 1.0], n)
+    return model.with_parameters(theta * (1.0 - 1e-12) + model.theta * 1e-12)
 
 
 class WorstArm:

@@ -2,20 +2,12 @@
 
 from dataclasses import replace
 
-from integration.seen_arm import WorstArm
+from integration.seen_arm import WorstArm, known_to_a_percent, seen_kinova, truth_within
 import numpy as np
 import pinocchio as pin
 import pytest
 
-from safe_sysid.bench.experiments.late_arm import (
-    PERIOD,
-    START,
-    gains_of,
-    known,
-    late_kinova,
-    sampling_of,
-    truth_of,
-)
+from safe_sysid.bench.experiments.late_arm import PERIOD, START, gains_of, sampling_of
 from safe_sysid.bench.experiments.planning import at_rest
 from safe_sysid.closed_loop import LoopFault, look, run
 from safe_sysid.errors import BoundError, MeasurementError
@@ -52,15 +44,15 @@ class Loop:
 
     def __init__(self, seed, goal):
         rng, clock = np.random.default_rng([17, seed]), Clock(0)
-        self.model, self.clock = late_kinova(), clock
+        self.model, self.clock = seen_kinova(), clock
         self.gains, self.sampling = gains_of(self.model), sampling_of(self.model)
-        self.estimate = known(self.model)
+        self.estimate = known_to_a_percent(self.model)
         problem = at_rest(self.model, self.estimate, START, NO_OBSTACLES)
         problem = replace(problem, gains=self.gains, sampling=self.sampling)
         mission = Mission(self.model, goal, MissionSettings(exciting=0, route_seconds=600.0))
         self.planner = RecedingHorizonPlanner(problem, mission, clock, SETTINGS)
         self.controller = SensedPassivityController(self.model, self.gains, clock, self.sampling)
-        self.truth = truth_of(self.model, rng)
+        self.truth = truth_within(self.model, rng)
         self.robot = WorstArm(self.truth, START, self.sampling, self.gains, rng)
         self.moments, self.least = [], []
         look(self.robot, self.controller, 0.06)

@@ -1,77 +1,76 @@
 """Closed loops of an arm that is read in steps and moved late, from V = 0.999 V_M, at its worst.
 
-Two certified plans follow each other in motion. All that is unknown of the arm is at an end of its
-bounds, drives err against r by all that is allowed at every instant, readings are rounded or as
-far off as half a step lets them, and a torque acts when the delay is over, at once or as slowly as
-the drive follows. The same loops with laws that lack a term show which of them are needed.
+Certified plans follow each other in motion. All that is unknown of the arm is at an end of its
+bounds, and what it does meanwhile is as `late_attack` has it. Promises are looked at in all parts
+in which drives err the same way, between samples too. So are claims of the proof, which spare less
+than the promises do:
+
+    r at a sample             is within the half width that is observed
+    r when its torque begins  is within sigma of what that is made of, in the norm of M of the law
+    times of a torque         it acts within `half` of the middle of its time
+
+The same loops with laws that lack a term, or for an arm of which a figure is not known
+(`lacking_laws`), show which of them are needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.bench.experiments.late_arm import (
-    PERIOD,
-    START,
-    gains_of,
-    known,
-    late_kinova,
-    sampling_of,
-    truth_of,
+from safe_sysid.bench.experiments.attacked_arm import AttackedArm, Motion
+from safe_sysid.bench.experiments.lacking_laws import Change, changed, whole
+from safe_sysid.bench.experiments.late_arm import truth_of
+from safe_sysid.bench.experiments.late_attack import (
+    Attack,
+    at_rest,
+    random_attack,
+    samples_before,
 )
-from safe_sysid.bench.experiments.planning import at_rest
+from safe_sysid.bench.experiments.late_plans import LatePlans
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.collision.contact import ContactGauge
-from safe_sysid.model.collision.obstacles import NO_OBSTACLES
-from safe_sysid.model.dynamics.mass_matrix import mass_matrix
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.reach.certificate import PlanCertificate
-from safe_sysid.reach.joint_reach import Horizon
-from safe_sysid.reach.problem import Problem
-from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.simulate.rigid_body import RigidBody
 from safe_sysid.simulate.simulated_arm import Dynamics
-from safe_sysid.track.error_observer import Together
-from safe_sysid.track.invariance import LawBounds
+from safe_sysid.track.robust_law import Q, R
 from safe_sysid.track.seen_law import SeenLaw
 from safe_sysid.track.sensed_passivity import SensedPassivityController
-from safe_sysid.trajectory.plan import Plan
 
-BEGIN, SWITCH, END = 0.1, 0.4, 0.8  # [s]
-REACH = 0.1  # [rad] that plans lead to at most, in every joint
-PARTS = 2  # of a period in which drives err the same way
-LOOK = 60  # samples before the first torque
+END = 0.8  # [s]
 KINDS = ('energy', 'position', 'velocity', 'torque', 'limits')
+CLAIMS = ('r at a sample', 'r when its torque begins', 'times of a torque')
+GAUGED = 100  # samples from one look at clearances to the next
 
-
-@dataclass(frozen=True, eq=False)
-class LatePair:
-    """Two certified plans for one arm, the second one takes over in motion."""
-
-    model: RobotModel
-    plans: tuple[Plan, Plan]
-    certificates: tuple[PlanCertificate, PlanCertificate]
+Simulator = Callable[[RobotModel], Dynamics]
 
 
 class LateLoop(NamedTuple):
-    """Largest share of each promise, and the least clearance [m]."""
+    """Largest share of each promise and claim, and the least clearance [m]."""
 
     shares: dict[str, float]
     clearance: float
     refusal: str  # why the controller gave no torque any more
     energy: Array  # V / V_M, sample by sample
+    claims: dict[str, float]
 
     @property
     def is_broken(self) -> bool:
         """Whether any promise was."""
-        return max(self.shares.values()) > 1.0 or self.clearance <= 0.0 or bool(self.refusal)
+        return bool(self.broken)
+
+    @property
+    def broken(self) -> list[str]:
+        """Names of promises that were broken."""
+        named = [kind for kind in KINDS if self.shares[kind] > 1.0]
+        named += ['clearance'] * (self.clearance <= 0.0)
+        return named + ['no torque any more'] * bool(self.refusal)
 
 
 class FromTheBound(SensedPassivityController):
@@ -83,238 +82,200 @@ class FromTheBound(SensedPassivityController):
     def _refuse_broken_promise(self, *_: object) -> None:
         pass
 
-
-def random_pair(
-    rng: np.random.Generator, slow: float = 0.0, least: float = 1.0
-) -> LatePair | None:
-    """Plans that are certified, for drives as `late_kinova` has them; None: these are not."""
-    return pair_of(lambda: rng.uniform(-REACH, REACH, len(START)), slow, least)
-
-
-def pair_of(way: Callable[[], Array], slow: float, least: float = 1.0) -> LatePair | None:
-    """Return the same of the ways (n,) [rad] that are asked for, one after the other."""
-    model = late_kinova(slow, least)
-    problem = replace(
-        at_rest(model, known(model), START, NO_OBSTACLES),
-        gains=gains_of(model),
-        sampling=sampling_of(model),
-    )
-    return pair_from(problem, way)
-
-
-def pair_from(problem: Problem, way: Callable[[], Array]) -> LatePair | None:
-    """Return the same of any arm, from the rest that a problem is about."""
-    first = _certified(problem, way())
-    if first is None:
-        return None
-    before = plan_of(first, BEGIN)
-    curve, since = before.curve_from(SWITCH, 3.0), SWITCH - BEGIN
-    horizon = replace(problem.horizon, curve=curve)
-    going_on = replace(
-        problem,
-        horizon=horizon,
-        error_at_start=first.error_shape(since),
-        before=first.law_at(since),
-    )
-    second = _certified(going_on, way())
-    if second is None:
-        return None
-    return LatePair(problem.model, (before, plan_of(second, SWITCH)), (first, second))
-
-
-def _certified(problem: Problem, k: Array) -> PlanCertificate | None:
-    horizon = Horizon(problem.horizon.curve, k, np.zeros_like(k), 32)
-    try:
-        certificate = ReachableSet.certify_center(replace(problem, horizon=horizon))
-    except SafeSysidError:
-        return None
-    return certificate if certificate.holds else None
-
-
-def plan_of(certificate: PlanCertificate, start: float) -> Plan:
-    """Return the plan of a certificate from a time on."""
-    estimate, curve = certificate.problem.bounds, certificate.problem.horizon.curve
-    theta = estimate.bounds, certificate, estimate.theta
-    return Plan(start, start + 1.0, curve, certificate.k, *theta, laws=certificate.laws)
-
-
-Change = Callable[[SeenLaw], SeenLaw]
-
-
-def whole(law: SeenLaw) -> SeenLaw:
-    """Return the law as it is."""
-    return law
-
-
-def without_room(law: SeenLaw) -> SeenLaw:
-    """Return a law that takes r_hat for r, and what it sees for what is."""
-    bounds = LawBounds(law.bounds.V_M, law.bounds.alpha, 1e-9)
-    return replace(law, bounds=bounds, room=np.zeros_like(law.room))
-
-
-def without_ageing(law: SeenLaw) -> SeenLaw:
-    """Return a law that allows for no change of what its torque is made of."""
-    return replace(law, room=np.zeros_like(law.room))
-
-
-def without_errors_of_r(law: SeenLaw) -> SeenLaw:
-    """Return a law that takes r_hat for r, and nothing else."""
-    return replace(
-        law, bounds=LawBounds(law.bounds.V_M, law.bounds.alpha, 1e-9, ball=law.bounds.ball)
-    )
-
-
-def without_pull(law: SeenLaw) -> SeenLaw:
-    """Return a law that does not allow for errors of de/dt in its desired acceleration."""
-    return replace(law, bounds=law.bounds._replace(ball=0.0))
-
-
-def differentiated(law: SeenLaw) -> SeenLaw:
-    """Return a law that does so, with r from the last two readings."""
-    drift = 1e3 * law.observer.drift + 1e3
-    observer = law.observer._replace(window=law.sampling.period, drift=drift, together=Together())
-    wide = np.full_like(law.room, np.inf)
-    return replace(without_room(law), observer=observer, half_width=wide)
-
-
-def changed(plan: Plan, change: Change) -> Plan:
-    """Return a plan with changed laws."""
-    return replace(plan, laws=tuple(change(law) for law in plan.laws if isinstance(law, SeenLaw)))
-
-
-class _Arm:
-    """The arm as it is, and what pushes it."""
-
-    def __init__(self, pair: LatePair, truth: RobotModel, body: Dynamics) -> None:
-        self._pair, self.truth, self._body = pair, truth, body
-        self.K_r = pair.certificates[0].problem.gains.K_r
-        self._followed: Array | None = None  # torque that a slow drive has reached
-
-    def which(self, t: float) -> int:
-        return int(t >= SWITCH - 1e-9)
-
-    def errors(self, t: float, q: Array, qd: Array) -> tuple[Array, Array]:
-        q_d, qd_d, _ = self._pair.plans[self.which(t)].desired(max(t, BEGIN))
-        return q_d - q, qd_d - qd
-
-    def energy(self, q: Array, r: Array) -> float:
-        M = mass_matrix(self.truth, self.truth.theta, q[None])[0]
-        return float(0.5 * r @ M @ r)
-
-    def advance(
-        self, t: float, state: tuple[Array, Array], torque: Array, seconds: float
-    ) -> tuple[Array, Array]:
-        """Go on under one command, with drives that err against r."""
-        (q, qd), step = state, seconds / PARTS
-        if seconds == 0.0:
-            return state
-        for part in range(PARTS):
-            e, ed = self.errors(t + part * step, q, qd)
-            reached = self._reached(torque, step)
-            off = self.truth.actuation.error(reached)
-            acting = reached - off * np.sign(ed + self.K_r * e)
-            q, qd = self._body.advance(q, qd, acting, step)
-        return q, qd
-
-    def _reached(self, command: Array, seconds: float) -> Array:
-        """Mean torque of a drive of first order over some time."""
-        slow = float(self.truth.actuation.bandwidth.max())
-        if slow == 0.0 or self._followed is None:
-            self._followed = command
-        if slow == 0.0:
-            return command
-        behind, x = self._followed - command, seconds / slow
-        self._followed = command + behind * np.exp(-x)
-        return np.asarray(command + behind * (-np.expm1(-x) / x))
+    @property
+    def expected(self) -> tuple[Array, Array]:
+        """Position, and r when the torque of the last step begins to act, as the law has them."""
+        state = self._work.state
+        return state[Q, 0].copy(), state[R, 0].copy()
 
 
 def late_loop(
-    pair: LatePair,
+    plans: LatePlans,
     rng: np.random.Generator,
     change: Change = whole,
-    simulator: Callable[[RobotModel], Dynamics] = RigidBody,
+    simulator: Simulator = RigidBody,
     truth: RobotModel | None = None,
+    end: float = END,
 ) -> LateLoop:
-    """Follow both plans from V = 0.999 V_M, with their laws or changed ones; any truth if none."""
-    clock, problem = Clock(0), pair.certificates[0].problem
-    gains, sampling, estimate = problem.gains, problem.sampling, problem.bounds
-    assert sampling is not None
-    truth = truth or truth_of(pair.model, rng)
-    arm = _Arm(pair, truth, simulator(truth))
-    plans = tuple(changed(plan, change) for plan in pair.plans)
-    controller = FromTheBound(pair.model, gains, clock, sampling)
-    e, r = _worst_start(arm, pair, rng)
-    q, qd = pair.plans[0].desired(BEGIN)[0] - e, gains.K_r * e - r
-    step, q_0 = sampling.step, pair.plans[0].desired(BEGIN)[0]
-    for i in range(LOOK, 0, -1):  # before, r stays as it is
-        back = (e - r / gains.K_r) * np.exp(gains.K_r * i * PERIOD) + r / gains.K_r
-        controller.look(sample_at(clock, BEGIN - i * PERIOD, _read(rng, step, q_0 - back)))
-    early = float(rng.choice([0.0, 1.0, rng.random()])) if sampling.bias > 0.0 else 0.0
-    periods, rest = divmod(sampling.delay - 2.0 * early * sampling.bias, PERIOD)
-    waiting: list[Array] = []
+    """Follow plans from V = 0.999 V_M, with their laws or changed ones; any truth if none."""
+    truth = truth or truth_of(plans.described.model, rng)
+    return followed(plans, random_attack(plans, rng, truth), change, simulator, end)
+
+
+def followed(
+    plans: LatePlans,
+    attack: Attack,
+    change: Change = whole,
+    simulator: Simulator = RigidBody,
+    end: float = END,
+) -> LateLoop:
+    """Follow plans up to a time, with their laws or changed ones, under one attack."""
+    loop = _Loop(plans, attack, change, simulator)
+    loop.look()
     refusal = ''
-    seen, clearances, gauge = [], [], ContactGauge(arm.truth)
-    for i in range(round((END - BEGIN) / PERIOD)):
-        t = BEGIN + i * PERIOD
-        plan = plans[arm.which(t + sampling.age)]
-        try:
-            torque = controller.step(sample_at(clock, t, _read(rng, step, q)), plan, estimate)
-        except SafeSysidError as error:
-            refusal = str(error)
-            break
-        waiting = [*waiting, torque] if waiting else [torque] * (int(periods) + 2)
-        seen.append(_shares(pair, arm, (t, q, qd), torque))
-        if i % 100 == 0:
-            clearances.append(float(gauge.clearance(q).distance))
-        q, qd = arm.advance(t, (q, qd), waiting.pop(0), rest)
-        q, qd = arm.advance(t + rest, (q, qd), waiting[0], PERIOD - rest)
-    largest = np.max(seen, axis=0)
-    shares = dict(zip(KINDS, largest.tolist(), strict=True))
-    return LateLoop(shares, min(clearances), refusal, np.array(seen)[:, 0])
+    try:
+        while loop.t < end:
+            loop.step()
+    except SafeSysidError as error:
+        refusal = str(error)
+    return loop.watch.told(refusal)
 
 
-def _worst_start(arm: _Arm, pair: LatePair, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Errors with V just below V_M; e is one that r of this energy may have left."""
-    V_M, n = pair.certificates[0].problem.gains.V_M, pair.model.n
-    q_d = pair.plans[0].desired(BEGIN)[0]
-    push = np.sign(arm.truth.theta[pair.model.layout.joint_entries('beta')])
-    alone = np.where(np.arange(n) == rng.integers(n), 1.0, 0.05)
-    r = push * (alone if rng.random() < 0.5 else rng.uniform(0.1, 1.0, n))
-    e = 0.9 * rng.random() * push * rng.random(n) / arm.K_r
-    e *= np.sqrt(V_M / max(arm.energy(q_d, arm.K_r * e), 1e-12)) * 0.9 * rng.random()
-    r *= np.sqrt(0.999 * V_M / arm.energy(q_d - e, r))
-    return e, r
+class _Loop:
+    """Controller and arm, from sample to sample."""
+
+    def __init__(
+        self, plans: LatePlans, attack: Attack, change: Change, simulator: Simulator
+    ) -> None:
+        told = plans.told
+        assert told.sampling is not None
+        self._plans, self._attack = plans, attack
+        self._told = [changed(plan, change) for plan in plans.plans]
+        self._age, self._estimate = told.sampling.age, told.bounds
+        self._clock, self.t = Clock(0), plans.starts[0]
+        self._controller = FromTheBound(told.model, told.gains, self._clock, told.sampling)
+        self._arm = AttackedArm(plans, attack, simulator)
+        self.watch = _Watch(plans, attack, self._arm)
+        self._waiting: deque[tuple[float, Array, _Seen]] = deque()
+        self._first: float | None = attack.acts_from(self.t)
+        self._acting: _Seen | None = None
+        self._arm.stand_until(self._first)
+
+    def look(self) -> None:
+        """Take samples before the first torque, in which r stays as it is."""
+        spans = np.array(
+            [self._attack.period() for _ in range(samples_before(self._attack.sampling))]
+        )
+        for left in np.cumsum(spans)[::-1]:
+            self._controller.look(self._sample(self._arm.before(self.t - left))[0])
+        self._arm.before(self.t)
+
+    def step(self) -> None:
+        """Take a sample, and go on to the next one."""
+        motion = self._arm.now
+        sample, stamp = self._sample(motion)
+        plan = self._told[self._plans.which(stamp + self._age)]
+        torque = self._controller.step(sample, plan, self._estimate)
+        law = plan.laws[0]
+        assert isinstance(law, SeenLaw)
+        seen = _Seen(law, stamp, *self._controller.expected)
+        self.watch.sample(motion, torque, (law, self._controller.r))
+        begins = self._first or self._attack.acts_from(self.t)
+        self._first = None
+        self._waiting.append((begins, torque, seen))
+        following = self.t + self._attack.period()
+        while self._waiting and self._waiting[0][0] <= following:
+            begins, torque, seen = self._waiting.popleft()
+            self._move(begins)
+            self._arm.take(torque)
+            self.watch.begins(self._arm.now, seen, self._acting)
+            self._acting = seen
+        self._move(following)
+        self.t = following
+
+    def _move(self, until: float) -> None:
+        for motion in self._arm.until(until):
+            self.watch.part(motion)
+
+    def _sample(self, motion: Motion) -> tuple[JointMeasurement, float]:
+        """Return a sample of positions, and its stamp [s]."""
+        stamp = self._attack.stamp(motion.t)
+        return sample_at(self._clock, stamp, self._attack.read(motion.q)), stamp
 
 
-def _read(rng: np.random.Generator, step: Array, q: Array) -> Array:
-    """Read as far off as half a step lets it be, any way, or rounded."""
-    if rng.random() < 0.3:
-        return np.asarray(q + 0.49 * step * rng.choice([-1.0, 1.0], len(q)))
-    return np.asarray(step * np.rint(q / step))
+class _Seen(NamedTuple):
+    """What a torque was made of."""
+
+    law: SeenLaw
+    stamp: float
+    q: Array
+    r: Array
+
+
+class _Watch:
+    """What was used of every promise and claim."""
+
+    def __init__(self, plans: LatePlans, attack: Attack, arm: AttackedArm) -> None:
+        self._plans, self._attack, self._arm = plans, attack, arm
+        self._gauge = ContactGauge(attack.truth)
+        self._shares = dict.fromkeys(KINDS, 0.0)
+        self._claims = dict.fromkeys(CLAIMS, 0.0)
+        self._energy: list[float] = []
+        self._clearance = np.inf
+
+    def told(self, refusal: str) -> LateLoop:
+        """Return what was used up to now."""
+        energy = np.array(self._energy)
+        return LateLoop(self._shares, self._clearance, refusal, energy, self._claims)
+
+    def part(self, motion: Motion) -> float:
+        """Look at a state between samples, and return V / V_M."""
+        i, limits = self._plans.which(motion.t), self._plans.described.model.limits
+        error, law = self._plans.certificates[i].error, self._plans.certificates[i].law
+        assert law is not None
+        energy = self._arm.energy(motion) / law.bounds.V_M
+        at = np.isfinite(limits.position_upper - limits.position_lower)
+        lower, upper = limits.position_lower[at], limits.position_upper[at]
+        q = motion.q[at] + np.broadcast_to(self._attack.zero, motion.q.shape)[at]
+        away = np.abs(2.0 * q - upper - lower) / (upper - lower)
+        self._use('energy', energy)
+        self._use('position', float(np.max(np.abs(motion.e) / error.position)))
+        rate = np.abs(motion.r - self._plans.told.gains.K_r * motion.e)
+        self._use('velocity', float(np.max(rate / error.velocity)))
+        fast = np.abs(motion.qd) / limits.velocity
+        self._use('limits', float(np.max(np.concatenate([fast, away]))))
+        return energy
+
+    def sample(self, motion: Motion, torque: Array, seen: tuple[SeenLaw, Array]) -> None:
+        """Look at a sample, its torque and r as it is seen (2, n)."""
+        if len(self._energy) % GAUGED == 0:
+            where = self._gauge.clearance(motion.q + self._attack.zero)
+            self._clearance = min(self._clearance, float(where.distance))
+        self._energy.append(self.part(motion))
+        limit = self._plans.described.model.limits.torque
+        self._use('torque', float(np.max(np.abs(torque) / limit)))
+        law, (r, half) = seen
+        within = half + self._attack.sampling.stamp * law.pace.rate  # r is that of the stamp
+        self._claim(CLAIMS[0], float(np.max(np.abs(motion.r - r) / within)))
+
+    def begins(self, motion: Motion, seen: _Seen, before: _Seen | None) -> None:
+        """Look at r and the time when a torque begins to act, and the one before ends."""
+        told = self._plans.told
+        M, _ = at_rest(told.model.with_parameters(told.bounds.theta), seen.q)
+        off = motion.r - seen.r
+        length = float(np.sqrt(off @ M @ off))
+        if seen.law.bounds.sigma > 0.0:  # else it is no claim of the law
+            self._claim(CLAIMS[1], length / seen.law.bounds.sigma)
+        for each in (seen,) if before is None else (seen, before):
+            s = each.law.sampling
+            self._claim(CLAIMS[2], abs(motion.t - each.stamp - s.middle) / s.half)
+
+    def _use(self, kind: str, share: float) -> None:
+        self._shares[kind] = max(self._shares[kind], share)
+
+    def _claim(self, kind: str, share: float) -> None:
+        self._claims[kind] = max(self._claims[kind], share)
 
 
 def sample_at(clock: Clock, t: float, q: Array) -> JointMeasurement:
     """Return a sample of positions."""
-    return JointMeasurement(clock.stamp(t), q, np.zeros_like(q), np.zeros_like(q))
+    return JointMeasurement(clock.stamp(t), q, np.full_like(q, np.nan), np.full_like(q, np.nan))
 
 
-def _shares(
-    pair: LatePair, arm: _Arm, state: tuple[float, Array, Array], torque: Array
-) -> list[float]:
-    """Share of each promise that one sample uses, in the order of KINDS."""
-    t, q, qd = state
-    certificate, limits = pair.certificates[arm.which(t)], pair.model.limits
-    e, ed = arm.errors(t, q, qd)
-    error, law = certificate.error, certificate.law
-    assert law is not None
-    at = np.isfinite(limits.position_upper - limits.position_lower)
-    lower, upper = limits.position_lower[at], limits.position_upper[at]
-    away = np.abs(2.0 * q[at] - upper - lower) / (upper - lower)
-    limited = np.concatenate([np.abs(qd) / limits.velocity, away])
-    return [
-        arm.energy(q, ed + arm.K_r * e) / law.bounds.V_M,
-        float(np.max(np.abs(e) / error.position)),
-        float(np.max(np.abs(ed) / error.velocity)),
-        float(np.max(np.abs(torque) / limits.torque)),
-        float(np.max(limited)),
-    ]
+def figures_of(law: str, loops: Sequence[LateLoop]) -> dict[str, object]:
+    """Return how many loops broke which promise, and the largest share of promises and claims."""
+    named = Counter(name for loop in loops for name in loop.broken)
+    return {
+        'law': law,
+        'loops': len(loops),
+        'broken': sum(loop.is_broken for loop in loops),
+        'what': dict(named),
+        **largest(loops),
+    }
+
+
+def largest(loops: Sequence[LateLoop]) -> dict[str, float]:
+    """Return the largest share of each promise and claim."""
+    used = [{**loop.shares, **loop.claims} for loop in loops]
+    names = (*KINDS, *CLAIMS)
+    return {name: max((each[name] for each in used), default=float('nan')) for name in names}

@@ -15,6 +15,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.bench.experiments.calibrated_arms import CalibratedArm
+from safe_sysid.bench.experiments.late_arm import LOOP
 from safe_sysid.bench.experiments.planning import at_rest
 from safe_sysid.errors import BoundError
 from safe_sysid.model.arm_knowledge import ArmKnowledge
@@ -30,7 +31,9 @@ from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.track.described_sampling import described_sampling
 from safe_sysid.track.gains import Gains
+from safe_sysid.track.seen_law import Sampling
 
+SIGNALS = LOOP.assumed.signals  # of the Kinova
 STEP, PERIOD, DELAY = 1e-6, 0.001, 0.0002  # [rad], [s], [s]
 LINKS, ARMATURE = 0.01, 0.02  # of the figures
 FRICTION, LEAST_FRICTION = 0.001, 0.05  # of the torque limit; [N m]
@@ -40,8 +43,12 @@ ENERGIES = (0.0005, 0.001, 0.002, 0.004, 0.008)  # [J]
 WAYS = (0.3, -0.3, 0.1, -0.1)  # [rad] of all joints in 3 s
 
 
-def late_problem(name: str, q: Array, V_M: float) -> Problem:
-    """Return all plans of a bare arm that is seen late, from rest."""
+def late_problem(name: str, q: Array, V_M: float, share: float = 0.0) -> Problem:
+    """Return all plans of a bare arm that is seen late, from rest.
+
+    Stamps, zeros, the base and the jitter are off by a share of what the loop of the Kinova
+    assumes of them. If they are, delays are anything up to DELAY.
+    """
     described = CalibratedArm.holding(name, '').model
     n, torque, speed = described.n, described.limits.torque, described.limits.velocity
     drives = replace(
@@ -51,14 +58,19 @@ def late_problem(name: str, q: Array, V_M: float) -> Problem:
         bandwidth=np.zeros(n),
         slew=np.full(n, np.inf),
         delay_periods=(0.0, 0.0),
-        delay=(DELAY, DELAY),
+        delay=(DELAY if share == 0.0 else 0.0, DELAY),
+        jitter=share * (SIGNALS.jitter or 0.0),
     )
     sensors = replace(
         described.sensors,
         encoder_resolution=np.full(n, STEP),
-        sensing=SensingFacts(stamp_error=0.0, zero_error=(0.0,)),
+        sensing=SensingFacts(
+            stamp_error=share * (SIGNALS.stamp_error or 0.0),
+            zero_error=(share * (SIGNALS.zero_error or 0.0),),
+        ),
     )
-    model = replace(described, actuation=drives, sensors=sensors, gravity_tilt=0.0)
+    tilt = share * (SIGNALS.gravity_tilt or 0.0)
+    model = replace(described, actuation=drives, sensors=sensors, gravity_tilt=tilt)
     gains = Gains(np.full(n, RATE), V_M, 1000.0, 0.05, 0.0, drives.absolute, drives.ratio)
     dry = tuple(np.maximum(FRICTION * torque, LEAST_FRICTION))
     viscous, armature = tuple(FRICTION * torque / speed), (ARMATURE,)
@@ -178,3 +190,13 @@ def late_assumptions() -> list[str]:
         f'links known to {100 * LINKS:g} %, armatures to {100 * ARMATURE:g} %, friction and '
         f'offsets to {100 * FRICTION:g} % of the torque limit',
     ]
+
+
+def signals_of(s: Sampling) -> str:
+    """Return how wrong stamps, zeros, base and delays are, in words."""
+    least, most = (1e3 * x for x in (s.delay - 2.0 * (s.jitter + s.bias), s.delay))
+    return (
+        f'zeros within {float(np.max(s.zero)):.3g} rad, base within {s.tilt:.3g} rad, stamps '
+        f'within {1e3 * s.stamp:.3g} ms, torques {least:.3g} to {most:.3g} ms late, each within '
+        f'{1e3 * s.jitter:.3g} ms of a constant'
+    )

@@ -1,140 +1,237 @@
-"""Loops in which one term of the law for late readings is all that keeps V below V_M.
+"""Loops in which what one term of the proof allows for is all that keeps V below V_M.
 
-The arm is known exactly, its drives do not err and nothing rubs, so that no other term has room to
-spare; V begins at 0.99999 V_M. What is left is at its stated worst:
+The arm is known exactly and nothing rubs; V begins at 0.99999 V_M. All figures of sensors and
+drives are 0 but the few that a loop is about, so that no other term has room to spare. They are
+at their stated worst:
 
-    pull    an arm that stands: until the first torque encoders read half a step on one side, from
-            then on on the other, so that for a window r is seen too small along r
-    ageing  an arm that is driven off fast: drives follow at once that may be slow, so every torque
-            acts earlier than the middle of what is allowed, and r lies along what that does
+    pull              the arm stands: until the first torque encoders read half a step on one
+                      side, from then on on the other, so that for a window r is seen too small
+    ageing            the arm is driven off fast: drives follow at once that may be slow, so every
+                      torque acts earlier than the middle of what is allowed, along r
+    jitter            likewise: torques act at once that may be late by a time that differs
+    stamp errors      likewise: all stamps are late alike, so that the arm is led ahead of its plan
+    zero errors       the arm stands: joints are off such that gravity pushes along r
+    tilt of gravity   the arm stands: gravity leans along r
+    errors of drives  the arm stands: drives err against r
+    friction at rest  one joint of the arm sticks while its plan leads it off
+
+Periods that are longer have no such loop: all else that ages within a period has a hundred times
+as much room. What they do to times of torques is a claim of `late_loops`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import chain, repeat
+from typing import NamedTuple
 
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.bench.experiments.late_arm import PERIOD, START, late_kinova, sampling_of
-from safe_sysid.bench.experiments.late_loops import (
-    BEGIN,
-    Change,
-    FromTheBound,
-    changed,
-    plan_of,
-    sample_at,
+from safe_sysid.bench.experiments.lacking_laws import NOTHING_LACKS, Lack
+from safe_sysid.bench.experiments.late_arm import PERIOD, START
+from safe_sysid.bench.experiments.late_attack import (
+    Attack,
+    Begin,
+    at_rest,
+    leaning,
+    samples_before,
 )
-from safe_sysid.bench.experiments.planning import at_rest
-from safe_sysid.measure.clock import Clock
+from safe_sysid.bench.experiments.late_loops import followed
+from safe_sysid.bench.experiments.late_plans import BEGIN, LatePlans, plans_from
+from safe_sysid.bench.experiments.planning import at_rest as plans_at_rest
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
+from safe_sysid.model.dry_friction import DryFriction
 from safe_sysid.model.dynamics.inverse_dynamics import inverse_dynamics
-from safe_sysid.model.dynamics.mass_matrix import mass_matrix
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.reach.certificate import PlanCertificate
-from safe_sysid.reach.joint_reach import Horizon
-from safe_sysid.reach.reachable_set import ReachableSet
+from safe_sysid.model.signal_facts import DryFrictionFacts
 from safe_sysid.sets.interval import Interval
-from safe_sysid.simulate.rigid_body import RigidBody
 from safe_sysid.track.gains import Gains
+from safe_sysid.track.seen_law import OLDER, Sampling
 from safe_sysid.trajectory.plan import Plan
 
 SHARE = 0.99999  # of V_M, at which loops begin
-LOOK = 60  # samples before
 UNKNOWN = 1e-9  # share of every figure
 V_M = 0.01  # [J]
-FINE = 1e-7  # [rad] steps that show next to everything
+N = 7
+FINE, COARSE = np.full(N, 1e-7), np.full(N, 1e-4)  # [rad] steps that show next to everything
 SLOW = 1e-3  # [s] drives may follow with
+LATE = 0.004  # [s] by which torques may be late, at most
+STAMP, ZERO, TILT = 3e-4, 5e-3, 5e-3  # [s, rad, rad]
+RATIO, ABSOLUTE = 0.01, 0.05  # of a torque; [N m]
+STUCK, STICKS = 1, 0.5  # joint; [N m]
+SIDES = 8  # to which gravity may lean
+STANDING, MOVING = 5.0, 2.0  # [1/s] K_r
+STILL = np.zeros(N)
 AWAY = 0.4 * np.array([0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0])  # [rad] in WITHIN
-WITHIN, SOON = 2.0, 0.1  # [s]
+WITHIN, FASTER, SOON = 2.0, 1.5, 0.1  # [s]
 
 
 @dataclass(frozen=True, eq=False)
 class NeededTerm:
-    """A certified plan, where r begins, and how the arm is read."""
+    """A certified plan, how r begins on it, and what the arm does."""
 
-    certificate: PlanCertificate
-    along: Array  # (n,) direction of r
-    offset: Array  # (n,) [rad] by which readings are off, before the first torque against it
+    plans: LatePlans
+    begin: Begin
     seconds: float
+    truth: RobotModel
+    zero: Array = field(default_factory=lambda: STILL)
+    is_off: bool = False  # readings, at first to one side and then to the other
+    delay: float = 1.0  # from -1 to 1, of all torques
+    stamp: float = 0.0  # likewise
 
-    def largest_energy(self, change: Change) -> float:
-        """V / V_M at its largest with a law or with a changed one."""
-        problem = self.certificate.problem
-        gains, sampling, model = problem.gains, problem.sampling, problem.model
+    def largest_energy(self, lack: Lack = NOTHING_LACKS) -> float:
+        """V / V_M at its largest with a law, or with one that lacks something."""
+        plans = self.plans.lacking(lack.describe)
+        assert plans is not None
+        loop = followed(plans, self._attack(), lack.change, end=BEGIN + self.seconds)
+        return loop.shares['energy']
+
+    def _attack(self) -> Attack:
+        stamps, delays = (repeat(np.full(1, x)) for x in (self.stamp, self.delay))
+        told = self.plans.described, self.truth, self.zero, self.begin
+        return Attack(*told, repeat(np.zeros(1)), stamps, self.delay, delays, self._readings())
+
+    def _readings(self) -> Iterator[Array | None]:
+        if not self.is_off:
+            return repeat(None)
+        side, sampling = np.ones(N), self.plans.described.sampling
         assert sampling is not None
-        clock, plan = Clock(0), plan_of(self.certificate, BEGIN)
-        controller = FromTheBound(model, gains, clock, sampling)
-        body, law = RigidBody(model), changed(plan, change)
-        q_d, K = plan.desired(BEGIN)[0], gains.K_r
-        r = self.along * np.sqrt(SHARE * gains.V_M / _energy(model, q_d, self.along))
-        for i in range(LOOK, 0, -1):  # before, r stays as it is
-            e = r / K * (1.0 - np.exp(K * i * PERIOD))
-            controller.look(sample_at(clock, BEGIN - i * PERIOD, q_d - e - self.offset))
-        q, qd, largest, waiting = q_d, -r, 0.0, np.zeros(model.n)
-        for i in range(round(self.seconds / PERIOD)):
-            t = BEGIN + i * PERIOD
-            found = sample_at(clock, t, q + self.offset)
-            torque = controller.step(found, law, problem.bounds)
-            q_d, qd_d, _ = plan.desired(t)
-            largest = max(largest, _energy(model, q, qd_d - qd + K * (q_d - q)))
-            acting, waiting = (torque if i == 0 else waiting), torque
-            q, qd = body.advance(q, qd, acting, PERIOD)
-        return largest / gains.V_M
+        return chain(repeat(-side, samples_before(sampling)), repeat(side))
 
 
 def pull() -> NeededTerm:
     """Return a loop that needs what the law allows for errors of de/dt in its acceleration."""
-    certificate = _certified(_free_kinova(), 5.0, np.zeros(7), 3.0)
-    assert certificate.law is not None and certificate.problem.sampling is not None
-    half_step = 0.49 * certificate.problem.sampling.step
-    return NeededTerm(certificate, certificate.law.half_width, half_step, 0.08)
+    step = RobotModel.named('kinova_gen3').sensors.encoder_resolution
+    plans = _certified(_Setting(Sampling(step, PERIOD, PERIOD)))
+    law = plans.certificates[0].law
+    assert law is not None
+    begin = Begin(STILL, law.half_width, SHARE)
+    return NeededTerm(plans, begin, 0.08, plans.described.model, is_off=True)
 
 
 def ageing() -> NeededTerm:
     """Return a loop that needs what the law allows for a state that is older than its torque."""
-    model = _free_kinova()
-    sensors = replace(model.sensors, encoder_resolution=np.full(model.n, FINE))
-    drives = replace(model.actuation, bandwidth=np.full(model.n, SLOW))
-    certificate = _certified(replace(model, sensors=sensors, actuation=drives), 2.0, AWAY, WITHIN)
-    plan = plan_of(certificate, BEGIN)
+    older = 2.0 * OLDER * RobotModel.named('kinova_gen3').limits.torque
+    sampling = Sampling(FINE, PERIOD, PERIOD, slow=SLOW, older=older)
+    return _driven_off(_Setting(sampling, AWAY, FASTER), 1.0)
+
+
+def jitter() -> NeededTerm:
+    """Return a loop that needs what is allowed for delays that differ."""
+    sampling = Sampling(FINE, PERIOD, LATE, jitter=0.5 * LATE)
+    return _driven_off(_Setting(sampling, AWAY), -1.0)
+
+
+def stamp_errors() -> NeededTerm:
+    """Return a loop that needs what is allowed for stamps that are wrong."""
+    plans = _certified(_Setting(Sampling(FINE, PERIOD, PERIOD, stamp=STAMP), AWAY))
+    ahead = Begin(STILL, -AWAY, SHARE)
+    return NeededTerm(plans, ahead, 1.2, plans.described.model, stamp=1.0)
+
+
+def zero_errors() -> NeededTerm:
+    """Return a loop that needs what is allowed for joints that are not where they say."""
+    zero = np.full(N, ZERO)
+    plans = _certified(_Setting(Sampling(FINE, PERIOD, PERIOD, zero=zero)))
+    return _leaned_on(plans, plans.described.model, zero)
+
+
+def tilt_of_gravity() -> NeededTerm:
+    """Return a loop that needs what is allowed for a base that leans."""
+    plans = _certified(_Setting(Sampling(FINE, PERIOD, PERIOD, tilt=TILT)))
+    model, sides = plans.described.model, np.linspace(0.0, 2.0 * np.pi, SIDES, endpoint=False)
+    return max(
+        (_leaned_on(plans, leaning(model, TILT, side), STILL) for side in sides),
+        key=lambda loop: float(np.abs(loop.begin.r).max()),
+    )
+
+
+def errors_of_drives() -> NeededTerm:
+    """Return a loop that needs what is allowed for drives that err."""
+    setting = _Setting(Sampling(FINE, PERIOD, PERIOD), ratio=RATIO, absolute=ABSOLUTE)
+    plans = _certified(setting)
+    return NeededTerm(plans, Begin(STILL, np.ones(N), SHARE), 0.2, plans.described.model)
+
+
+def friction_at_rest() -> NeededTerm:
+    """Return a loop that needs what is allowed for a joint that holds more at rest."""
+    plans = _certified(_Setting(Sampling(COARSE, PERIOD, PERIOD), 0.05 * AWAY, sticks=STICKS))
+    model, joint = plans.described.model, np.eye(N)[STUCK]
+    M, _ = at_rest(model, START)
+    behind = np.sqrt(2.0 * SHARE * V_M / M[STUCK, STUCK]) / MOVING  # at rest, r is K_r e
+    return NeededTerm(plans, Begin(behind * joint, joint, SHARE), 0.3, model)
+
+
+NEEDED: dict[str, Callable[[], NeededTerm]] = {
+    'pull': pull,
+    'ageing': ageing,
+    'jitter': jitter,
+    'stamp errors': stamp_errors,
+    'zero errors': zero_errors,
+    'tilt of gravity': tilt_of_gravity,
+    'errors of drives': errors_of_drives,
+    'friction at rest': friction_at_rest,
+}
+
+
+class _Setting(NamedTuple):
+    """How the arm is seen and moved, what is wrong of its drives, and where it is led."""
+
+    sampling: Sampling
+    k: Array = STILL
+    within: float = WITHIN
+    ratio: float = 0.0
+    absolute: float = 0.0
+    sticks: float = 0.0
+
+
+def _driven_off(setting: _Setting, delay: float) -> NeededTerm:
+    """Return an arm whose torques act earlier than they should, with r along what that does."""
+    plans = _certified(setting)
+    plan, model = plans.plans[0], plans.described.model
     t = BEGIN + SOON
     early = _torque(model, plan, t) - _torque(model, plan, t + PERIOD)
-    M = mass_matrix(model, model.theta, plan.desired(t)[0][None])[0]
-    return NeededTerm(certificate, np.linalg.solve(M, early), np.zeros(model.n), 0.1)
+    M, _ = at_rest(model, plan.desired(t)[0])
+    along = np.linalg.solve(M, early).astype(np.float64)
+    begin = Begin(STILL, along, SHARE)
+    return NeededTerm(plans, begin, 0.1, model, delay=delay)
 
 
-NEEDED: dict[str, Callable[[], NeededTerm]] = {'pull': pull, 'ageing': ageing}
+def _leaned_on(plans: LatePlans, arm: RobotModel, zero: Array) -> NeededTerm:
+    """Return an arm that stands, with r along what gravity does that is not expected."""
+    M, needed = at_rest(arm, START + zero)
+    push = needed - at_rest(plans.described.model, START)[1]
+    along = np.linalg.solve(M, push).astype(np.float64)
+    begin = Begin(STILL, along, SHARE)
+    return NeededTerm(plans, begin, 0.2, arm, zero)
 
 
-def _free_kinova() -> RobotModel:
-    """Return an arm without friction, whose drives give what they are told."""
-    model = late_kinova()
+def _certified(setting: _Setting) -> LatePlans:
+    """Return a plan of an arm that is known, without friction, or with one that sticks."""
+    model = RobotModel.named('kinova_gen3')
     theta: Array = model.theta.copy()
     for label in ('Fc', 'Fv', 'beta'):
         theta[model.layout.joint_entries(label)] = 0.0
-    drives = replace(model.actuation, ratio=np.zeros(model.n))
-    return replace(model.with_parameters(theta), actuation=drives)
-
-
-def _certified(model: RobotModel, rate: float, k: Array, seconds: float) -> PlanCertificate:
-    spread = UNKNOWN * np.abs(model.theta)
-    bounds = Interval(model.theta - spread, model.theta + spread)
-    known = ParameterEstimate(model.layout, model.theta, bounds)
-    drives = model.actuation
-    gains = Gains(np.full(model.n, rate), V_M, 1000.0, 0.05, 0.0, drives.absolute, drives.ratio)
-    problem = at_rest(model, known, START, NO_OBSTACLES)
-    curve = replace(problem.horizon.curve, duration=seconds)
-    horizon = Horizon(curve, k, np.zeros_like(k), 32)
-    seen = replace(problem, gains=gains, sampling=sampling_of(model), horizon=horizon)
-    return ReachableSet.certify_center(seen)
-
-
-def _energy(model: RobotModel, q: Array, r: Array) -> float:
-    M = mass_matrix(model, model.theta, q[None])[0]
-    return float(0.5 * r @ M @ r)
+    sticks = DryFriction(DryFrictionFacts(static=(setting.sticks,)))
+    model = replace(model.with_parameters(theta), friction=sticks)
+    spread = UNKNOWN * np.abs(theta)
+    known = ParameterEstimate(model.layout, theta, Interval(theta - spread, theta + spread))
+    rate = MOVING if setting.k.any() else STANDING
+    errors = np.full(N, setting.absolute), np.full(N, setting.ratio)
+    problem = plans_at_rest(model, known, START, NO_OBSTACLES)
+    curve = replace(problem.horizon.curve, duration=setting.within)
+    seen = replace(
+        problem,
+        gains=Gains(np.full(N, rate), V_M, 1000.0, 0.05, 0.0, *errors),
+        sampling=setting.sampling,
+        horizon=replace(problem.horizon, curve=curve),
+    )
+    plans = plans_from(seen, lambda: setting.k, (BEGIN,))
+    assert plans is not None
+    return plans
 
 
 def _torque(model: RobotModel, plan: Plan, t: float) -> Array:

@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from safe_sysid.bench.experiments.late_arm import late_kinova, truth_at
-from safe_sysid.bench.experiments.late_loops import REACH, late_loop, pair_of, whole
+from safe_sysid.bench.experiments.lacking_laws import whole
+from safe_sysid.bench.experiments.late_arm import SLOW, late_kinova, truth_at
+from safe_sysid.bench.experiments.late_loops import late_loop
+from safe_sysid.bench.experiments.late_plans import REACH, pair_of
 from safe_sysid.experiment.falsify.cell import LATE_SLOW, Cell, Draw
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.simulated_arm import Dynamics
 
-SLOW = 2e-4  # [s] that slow drives follow with
 SETTLED = 50  # samples after which V says something of the law, and not of the start
 CLEARANCE = 0.1  # [m] by which clearances are divided
 NAMES = {'position': 'e', 'velocity': 'de', 'torque': 'torque', 'limits': 'limits'}
