@@ -22,7 +22,7 @@ from safe_sysid.plan.search.best_plan import SearchSettings
 from safe_sysid.track.sensed_passivity import BrokenPromiseError, SensedPassivityController
 
 NEAR = START + np.array([0.3, -0.1, 0.2, 0.2, -0.2, 0.1, 0.2])
-FAR = START + np.array([2.5, -0.7, 1.2, 1.4, -1.2, 0.9, 1.4])  # farther than two motions lead
+FAR = START + np.array([2.5, -0.7, 1.2, 1.4, -1.2, 0.9, 1.4])  # farther than a motion leads
 SETTINGS = PlannerSettings(
     pace=1e4, intervals=32, search=SearchSettings(candidates=16, rounds=0, intervals=32)
 )
@@ -116,7 +116,8 @@ def test_the_kinova_goes_to_a_goal_over_several_plans_with_its_published_encoder
         loop.run(0.5)
         assert len(loop.moments) < 15_000
     loop.run(loop.plans[-1].end_time - 1e-9 * loop.robot.truth.stamp + 0.3)
-    assert len(loop.plans) >= 4
+    assert len(loop.plans) >= 3
+    assert any(np.abs(plan.desired(plan.start_time)[1]).max() > 0.01 for plan in loop.plans)
     assert np.abs(loop.robot.truth.position - FAR).max() < 0.03
     refuse_broken_bounds(loop)
     certificates = [plan.certificate for plan in loop.plans]
