@@ -12,6 +12,8 @@ from safe_sysid.bench.experiments.lacking_laws import (
     LACKS,
     NOTHING_LACKS,
     TERMS,
+    without_constant_of_delays,
+    without_delay,
     without_errors_of_drives,
     without_jitter,
     without_stamp_errors,
@@ -49,11 +51,15 @@ CHANGED_EACH = 2  # of these are run with every law that lacks something, too
 TRIES = 5  # to find two that are certified
 DRIVES = (0.0, SLOW)  # [s] time constants of drives, in turn
 WHOLE = 'as it is'
+ELSEWHERE = (  # lacks of which the arm here has nothing, or too little: `needed_terms` has more
+    'without slow drives',
+    'without friction at rest',
+)
 LAWS = {
     WHOLE: NOTHING_LACKS,
     **TERMS,
-    **{name: FIGURES[name] for name in FIGURES if name != 'without friction at rest'},
-}  # of friction at rest the file of the arm says nothing
+    **{name: FIGURES[name] for name in FIGURES if name not in ELSEWHERE},
+}
 NONE = 1e-12
 
 
@@ -165,7 +171,8 @@ def _problems() -> dict[str, Problem]:
     return {
         'nothing': whole,
         'encoder steps': replace(whole, sampling=replace(sampling, step=NONE * sampling.step)),
-        'delay': replace(whole, sampling=replace(sampling, delay=0.0, jitter=0.0, bias=0.0)),
+        'delay': without_delay(whole),
+        'constant of delays': without_constant_of_delays(whole),
         'jitter': without_jitter(whole),
         'stamp errors': without_stamp_errors(whole),
         'zero errors': without_zero_errors(whole),

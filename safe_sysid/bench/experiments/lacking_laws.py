@@ -74,6 +74,22 @@ def without_jitter(problem: Problem) -> Problem:
     return replace(problem, sampling=replace(_sampling(problem), jitter=0.0))
 
 
+def without_delay(problem: Problem) -> Problem:
+    """Return an arm whose torques act as soon as it is read."""
+    sampling = replace(_sampling(problem), delay=0.0, jitter=0.0, bias=0.0)
+    return replace(problem, sampling=sampling)
+
+
+def without_constant_of_delays(problem: Problem) -> Problem:
+    """Return an arm whose torques come after the largest delay, but for the jitter."""
+    return replace(problem, sampling=replace(_sampling(problem), bias=0.0))
+
+
+def without_slow_drives(problem: Problem) -> Problem:
+    """Return an arm whose drives follow at once."""
+    return replace(problem, sampling=replace(_sampling(problem), slow=0.0, older=0.0))
+
+
 def without_stamp_errors(problem: Problem) -> Problem:
     """Return an arm whose stamps are right."""
     return replace(problem, sampling=replace(_sampling(problem), stamp=0.0))
@@ -121,12 +137,15 @@ TERMS = {  # of the law
     'from two readings': Lack(differentiated),
 }
 FIGURES = {  # of the arm
+    'without delay': Lack(describe=without_delay),
+    'without constant of delays': Lack(describe=without_constant_of_delays),
     'without jitter': Lack(describe=without_jitter),
     'without stamp errors': Lack(describe=without_stamp_errors),
     'without zero errors': Lack(describe=without_zero_errors),
     'without tilt of gravity': Lack(describe=without_tilt),
     'without longer periods': Lack(describe=without_longer_periods),
     'without errors of drives': Lack(describe=without_errors_of_drives),
+    'without slow drives': Lack(describe=without_slow_drives),
     'without friction at rest': Lack(describe=without_friction_at_rest),
 }
 LACKS = TERMS | FIGURES

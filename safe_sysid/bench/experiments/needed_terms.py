@@ -9,6 +9,10 @@ at their stated worst:
     ageing            the arm is driven off fast: drives follow at once that may be slow, so every
                       torque acts earlier than the middle of what is allowed, along r
     jitter            likewise: torques act at once that may be late by a time that differs
+    constant of delays
+                      likewise: by one that is always the same, and that nobody knows
+    delay             the arm is driven off against r: torques are as late as they may be
+    slow drives       likewise: drives follow as slowly as they may
     stamp errors      likewise: all stamps are late alike, so that the arm is led ahead of its plan
     zero errors       the arm stands: joints are off such that gravity pushes along r
     tilt of gravity   the arm stands: gravity leans along r
@@ -81,6 +85,7 @@ class NeededTerm:
     is_off: bool = False  # readings, at first to one side and then to the other
     delay: float = 1.0  # from -1 to 1, of all torques
     stamp: float = 0.0  # likewise
+    slow: float = 0.0  # [s] time constant that drives have
 
     def largest_energy(self, lack: Lack = NOTHING_LACKS) -> float:
         """V / V_M at its largest with a law, or with one that lacks something."""
@@ -92,7 +97,8 @@ class NeededTerm:
     def _attack(self) -> Attack:
         stamps, delays = (repeat(np.full(1, x)) for x in (self.stamp, self.delay))
         told = self.plans.described, self.truth, self.zero, self.begin
-        return Attack(*told, repeat(np.zeros(1)), stamps, self.delay, delays, self._readings())
+        times = repeat(np.zeros(1)), stamps, self.delay, delays
+        return Attack(*told, *times, self._readings(), self.slow)
 
     def _readings(self) -> Iterator[Array | None]:
         if not self.is_off:
@@ -123,6 +129,25 @@ def jitter() -> NeededTerm:
     """Return a loop that needs what is allowed for delays that differ."""
     sampling = Sampling(FINE, PERIOD, LATE, jitter=0.5 * LATE)
     return _driven_off(_Setting(sampling, AWAY), -1.0)
+
+
+def constant_of_delays() -> NeededTerm:
+    """Return a loop that needs what is allowed for a delay that nobody knows."""
+    sampling = Sampling(FINE, PERIOD, LATE, bias=0.5 * LATE)
+    return _driven_off(_Setting(sampling, AWAY), -1.0)
+
+
+def delay() -> NeededTerm:
+    """Return a loop that needs what is allowed for torques that are all late alike."""
+    return _held_back(_driven_off(_Setting(Sampling(FINE, PERIOD, LATE), AWAY), 1.0))
+
+
+def slow_drives() -> NeededTerm:
+    """Return a loop that needs what is allowed for drives that follow slowly."""
+    older = 2.0 * OLDER * RobotModel.named('kinova_gen3').limits.torque
+    slow, often = 2.0 * SLOW, 0.5 * PERIOD  # so that less else ages
+    sampling = Sampling(FINE, often, often, window=0.01, slow=slow, older=older)
+    return replace(_held_back(_driven_off(_Setting(sampling, AWAY), 1.0)), slow=slow)
 
 
 def stamp_errors() -> NeededTerm:
@@ -169,6 +194,9 @@ NEEDED: dict[str, Callable[[], NeededTerm]] = {
     'pull': pull,
     'ageing': ageing,
     'jitter': jitter,
+    'constant of delays': constant_of_delays,
+    'delay': delay,
+    'slow drives': slow_drives,
     'stamp errors': stamp_errors,
     'zero errors': zero_errors,
     'tilt of gravity': tilt_of_gravity,
@@ -198,6 +226,12 @@ def _driven_off(setting: _Setting, delay: float) -> NeededTerm:
     along = np.linalg.solve(M, early).astype(np.float64)
     begin = Begin(STILL, along, SHARE)
     return NeededTerm(plans, begin, 0.1, model, delay=delay)
+
+
+def _held_back(case: NeededTerm) -> NeededTerm:
+    """Return an arm whose torques come later than they should, likewise."""
+    begin = case.begin
+    return replace(case, begin=begin._replace(r=-begin.r))
 
 
 def _leaned_on(plans: LatePlans, arm: RobotModel, zero: Array) -> NeededTerm:
