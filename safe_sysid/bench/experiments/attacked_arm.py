@@ -1,8 +1,9 @@
 """An arm that is moved late, from event to event, with drives that err against r at all times.
 
-Until the first torque acts r stays as it is. From then on a body of a simulator moves on from the
-beginning of a torque, or a sample, to the next, in parts in which drives err the same way. State
-and errors are those of the encoders without their steps; the body is off them by the zeros.
+Until the first torque acts r stays as it is, or drifts evenly. From then on a body of a simulator
+moves on from the beginning of a torque, or a sample, to the next, in parts in which drives err the
+same way. State and errors are those of the encoders without their steps; the body is off them by
+the zeros.
 """
 
 from __future__ import annotations
@@ -58,20 +59,21 @@ class AttackedArm:
         """State, as it was reached last."""
         return self._now
 
-    def stand_until(self, first: float) -> None:
-        """Let r be what it is at `first`, when the first torque begins to act, up to then."""
-        e, way, share = self._attack.begin
+    def come_to(self, first: float) -> None:
+        """Let r come to what it is at `first`, when the first torque begins to act."""
+        e, way, share, _ = self._attack.begin
         q = self._desired(first)[0] - e
         M, _ = at_rest(self._attack.truth, q + self._attack.zero)
         r = way * np.sqrt(2.0 * share * self._gains.V_M / (way @ M @ way))
         self._held = first, e, r
 
     def before(self, t: float) -> Motion:
-        """State up to then, for e that changes as r says."""
+        """State up to then, for e that changes as r says, which changes as it drifts."""
         first, e, r = self._held
-        K, left = self._gains.K_r, t - first
-        error = (e - r / K) * np.exp(-K * left) + r / K
-        self._now = self._at(t, error, r)
+        K, left, drift = self._gains.K_r, t - first, self._attack.begin.drift
+        settled = r / K - drift / K**2
+        error = (e - settled) * np.exp(-K * left) + settled + drift / K * left
+        self._now = self._at(t, error, r + drift * left)
         return self._now
 
     def take(self, torque: Array) -> None:

@@ -39,11 +39,12 @@ Ends = Iterator[Array]
 
 
 class Begin(NamedTuple):
-    """Tracking error when the first torque begins to act, and which way r then points."""
+    """Errors when the first torque begins to act, and how r drifts up to then."""
 
-    e: Array  # (n,) [rad]
-    r: Array  # (n,), of any length
+    e: Array  # (n,) [rad] of tracking
+    r: Array  # (n,), its way, of any length
     share: float = SHARE  # of V_M
+    drift: Array | float = 0.0  # (n,) [rad/s^2] of r up to then
 
 
 @dataclass(frozen=True, eq=False)

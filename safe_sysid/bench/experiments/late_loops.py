@@ -139,7 +139,7 @@ class _Loop:
         self._waiting: deque[tuple[float, Array, _Seen]] = deque()
         self._first: float | None = attack.acts_from(self.t)
         self._acting: _Seen | None = None
-        self._arm.stand_until(self._first)
+        self._arm.come_to(self._first)
 
     def look(self) -> None:
         """Take samples before the first torque, in which r stays as it is."""

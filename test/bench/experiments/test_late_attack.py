@@ -113,13 +113,28 @@ def energy_of(attack, motion):
 def test_r_stays_as_it_is_until_the_first_torque_acts_with_v_nearly_at_its_limit():
     attack = attack_of(3)
     arm, first = AttackedArm(plans(), attack, RigidBody), BEGIN + 7e-4
-    arm.stand_until(first)
+    arm.come_to(first)
     long_before, before, then = (arm.before(first - left) for left in (0.05, 1e-6, 0.0))
     np.testing.assert_allclose(long_before.r, then.r)
     np.testing.assert_allclose((then.e - before.e) / 1e-6, then.r - 5.0 * then.e, rtol=1e-4)
     V_M = attack.described.gains.V_M
     assert energy_of(attack, then) == pytest.approx(0.999 * V_M)
     assert arm.energy(then) == pytest.approx(0.999 * V_M)
+
+
+def test_r_drifts_evenly_before_the_first_torque():
+    attack, drift = attack_of(3), np.linspace(-2.0, 3.0, 7)
+    arm = AttackedArm(
+        plans(), replace(attack, begin=attack.begin._replace(drift=drift)), RigidBody
+    )
+    arm.come_to(BEGIN)
+    motions = [arm.before(BEGIN - left) for left in (0.05, 0.05 - 1e-6, 0.0)]
+    earlier, next_one, then = motions
+    np.testing.assert_allclose(earlier.r, then.r - 0.05 * drift)
+    np.testing.assert_allclose(then.e, attack.begin.e)
+    np.testing.assert_allclose(
+        (next_one.e - earlier.e) / 1e-6, earlier.r - 5.0 * earlier.e, rtol=1e-4, atol=1e-6
+    )
 
 
 def torque_at_rest(model):
@@ -130,7 +145,7 @@ def torque_at_rest(model):
 def moved(attack, seconds=2e-3):
     """Last state of an arm that is held by the torque that its figures say."""
     arm = AttackedArm(plans(), attack, RigidBody)
-    arm.stand_until(BEGIN)
+    arm.come_to(BEGIN)
     arm.before(BEGIN)
     arm.take(torque_at_rest(attack.described.model))
     return list(arm.until(BEGIN + seconds)), arm
@@ -165,7 +180,7 @@ def test_a_joint_sticks_as_long_as_less_than_its_friction_at_rest_pushes_it():
 def test_a_slow_drive_comes_to_its_command():
     attack = replace(attack_of(3), slow=1e-3, delays=repeat(np.ones(1)))
     arm = AttackedArm(plans(), attack, RigidBody)
-    arm.stand_until(BEGIN)
+    arm.come_to(BEGIN)
     arm.before(BEGIN)
     arm.take(np.zeros(7))
     list(arm.until(BEGIN + 1e-3))

@@ -15,7 +15,8 @@ from safe_sysid.bench.experiments.lacking_laws import (
     without_longer_periods,
     without_stamp_errors,
 )
-from safe_sysid.bench.experiments.late_arm import SLOW, truth_of
+from safe_sysid.bench.experiments.late_arm import SLOW, START, truth_of
+from safe_sysid.bench.experiments.late_attack import at_rest as weights_at_rest
 from safe_sysid.bench.experiments.late_attack import random_attack
 from safe_sysid.bench.experiments.late_loops import CLAIMS, END, followed, late_loop
 from safe_sysid.bench.experiments.late_plans import BEGIN, SWITCH, random_pair
@@ -50,6 +51,26 @@ def test_two_plans_keep_their_promises_from_the_bound_with_all_that_is_described
     assert max(used.values()) <= 1.0
     assert used['times of a torque'] > 0.98
     assert used['r at a sample'] > 0.5
+
+
+def drifting(plans, rng):
+    """Return an attack in which r grows to its bound as fast as it may before any torque."""
+    attack = random_attack(plans, rng, truth_of(plans.described.model, rng))
+    (law,) = plans.plans[0].laws
+    drift = np.sign(attack.begin.r) * law.observer.drift
+    M, _ = weights_at_rest(attack.truth, START + attack.zero)
+    within = 0.9 * law.pace.length.drift / np.sqrt(drift @ M @ drift)  # M of the law is another
+    begin = attack.begin._replace(drift=min(within, 1.0) * drift)
+    return replace(attack, begin=begin)
+
+
+def test_an_arm_that_is_on_its_way_before_the_first_torque_keeps_its_promises(pair):
+    rngs = [np.random.default_rng([2, seed]) for seed in range(4)]
+    loops = [followed(pair, drifting(pair, rng), end=BEGIN + 0.05) for rng in rngs]
+    assert not any(loop.is_broken for loop in loops)
+    used = {claim: max(loop.claims[claim] for loop in loops) for claim in CLAIMS}
+    assert max(used.values()) <= 1.0
+    assert used['r when its torque begins'] > 0.6  # more than of one that stands
 
 
 def timed(plans, side):
