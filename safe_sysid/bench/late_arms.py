@@ -24,8 +24,8 @@ from safe_sysid.bench.experiments.lacking_laws import NOTHING_LACKS, TERMS
 from safe_sysid.bench.experiments.late_loops import LateLoop, figures_of, largest, late_loop
 from safe_sysid.bench.experiments.late_plans import LatePlans, plans_from, random_pair
 from safe_sysid.bench.experiments.late_shipped_arms import (
-    late_assumptions,
     late_problem,
+    of_drives_and_links,
     signals_of,
     truth_within,
 )
@@ -36,6 +36,7 @@ from safe_sysid.reach.problem import Problem
 from safe_sysid.simulate.simulated_arm import Dynamics
 from safe_sysid.track.seen_law import Sampling
 
+KINOVA = 'kinova_gen3'
 LOOPS_EACH = 12  # of one pair of plans
 CHANGED_EACH = 2  # of these are run with every changed law, too
 STARTS = 6  # that are tried to find a pair
@@ -75,7 +76,7 @@ def loops_of_arms(seed: int, trials: int, progress: Progress) -> dict[str, objec
         **_figures([each for of_arm in ran.values() for each in of_arm]),
         'late_arms': {name: _figures(of_arm) for name, of_arm in ran.items()},
         'without_certificates': [name for name in ARMS if name not in pairs],
-        'late_assumed': late_assumptions(),
+        'late_assumed': [f'of all but {KINOVA}: {each}' for each in of_drives_and_links()],
     }
 
 
@@ -109,13 +110,13 @@ def _one(
     begin, problem = int(rng.integers(2**31)), pair.described
     for law in (WHOLE, *WITHOUT) if i < CHANGED_EACH else (WHOLE,):
         each, lack = np.random.default_rng(begin), TERMS.get(law, NOTHING_LACKS)
-        truth = None if name == 'kinova_gen3' else truth_within(problem, each)
+        truth = None if name == KINOVA else truth_within(problem, each)
         loop = late_loop(pair, each, lack.change, found[which], truth)
         ran.append(_Ran(law, which, problem, loop))
 
 
 def _pair(name: str, rng: np.random.Generator) -> LatePlans | None:
-    if name == 'kinova_gen3':
+    if name == KINOVA:
         drives = DRIVES[int(rng.integers(len(DRIVES)))]
         pairs = (random_pair(rng, drives) for _ in range(STARTS))
         return next((pair for pair in pairs if pair is not None), None)

@@ -65,6 +65,7 @@ def test_a_run_that_is_interrupted_tells_of_what_was_run(monkeypatch):
     assert {name: each['loops'] for name, each in figures['late_arms'].items()} == found
     assert found['ur5e'] == late_arms.LOOPS_EACH  # arms take turns
     assert said[-1] == 'stopped'
+    assert not any('zeros' in words for words in figures['late_assumed'])  # signals say it
 
 
 @pytest.mark.slow

@@ -185,8 +185,16 @@ def _certified(problem: Problem, way: float) -> PlanCertificate | str:
 def late_assumptions() -> list[str]:
     """Return what is assumed of every arm here, in place of what its file leaves open."""
     return [
-        f'positions in steps of {STEP:g} rad every {1e3 * PERIOD:g} ms, zeros and stamps exact; '
-        f'torques {1e3 * DELAY:g} ms late, within {100 * DRIVES:g} % and {DRIVES_AT_REST:g} N m',
+        f'positions in steps of {STEP:g} rad every {1e3 * PERIOD:g} ms, zeros and stamps exact, '
+        f'torques {1e3 * DELAY:g} ms late',
+        *of_drives_and_links(),
+    ]
+
+
+def of_drives_and_links() -> list[str]:
+    """Return the same, readings and times aside."""
+    return [
+        f'torques within {100 * DRIVES:g} % and {DRIVES_AT_REST:g} N m',
         f'links known to {100 * LINKS:g} %, armatures to {100 * ARMATURE:g} %, friction and '
         f'offsets to {100 * FRICTION:g} % of the torque limit',
     ]
