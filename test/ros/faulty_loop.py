@@ -13,16 +13,24 @@ from ros.running_loop import LONG, Observer, changed_settings
 from rosbags.rosbag2 import Reader
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
+from std_msgs.msg import Float64MultiArray, String
 
 from safe_sysid.bringup.processes import Choices, processes_of, write_choices
 from safe_sysid.bringup.run import command_line, ended
-from safe_sysid.ros.messages.qos import EVERY_SAMPLE, STATE
+from safe_sysid.ros.messages.qos import EVERY_SAMPLE, EVERY_STATE, STATE
 from safe_sysid.ros.watch.health import heard_from
 from safe_sysid.worker import die_with_parent
 
-NODES = ('identifier', 'planner', 'controller', 'supervisor', 'builtin_sim_bridge', 'recorder')
+NODES = (
+    *('identifier', 'planner', 'controller', 'supervisor', 'builtin_sim_bridge', 'recorder'),
+    'monitor',
+)
 CHANNEL = 'faulty_channel'
+BY_WIRE = {  # what a node says or hears by another name, so that the wire is between
+    'builtin_sim_bridge': ('joint_states:=measured', 'torque_command:=passed_torque'),
+    'planner': ('plan:=told_plan', 'certified_estimate:=told_certified_estimate'),
+    'identifier': ('parameter_estimate:=told_parameter_estimate',),
+}
 COMPILING = 300.0  # [s] on a machine that has compiled nothing yet
 REST = 60  # states in a row
 STANDING = 5  # plans in a row, from which on an arm is in a corner
@@ -84,13 +92,17 @@ class FaultyLoop(Observer):
         processes = [p for p in processes_of('builtin_sim', choices) if p.node in NODES]
         chosen = write_choices(processes, folder / 'choices.yaml')
         self._lines = {p.node: command_line(p, chosen) for p in processes}
-        renamed = 'joint_states:=measured', 'torque_command:=passed_torque'
-        self._lines['builtin_sim_bridge'] += [word for name in renamed for word in ('-r', name)]
+        for node, renamed in BY_WIRE.items():
+            self._lines[node] += [word for name in renamed for word in ('-r', name)]
         self._lines[CHANNEL] = [sys.executable, str(Path(__file__).with_name(f'{CHANNEL}.py'))]
         self.processes = {}
         self._extra = []
         self._disturbances = self.create_publisher(String, 'disturbance', STATE)
         self.create_subscription(JointState, 'measured', self.measured.append, EVERY_SAMPLE)
+        self.estimates = []  # the first and the newest one that were told
+        self.create_subscription(
+            Float64MultiArray, 'told_parameter_estimate', self._on_estimate, EVERY_STATE
+        )
         self.create_subscription(String, 'disturbed', self._on_disturbed, STATE)
 
     def start(self, node):
@@ -128,6 +140,9 @@ class FaultyLoop(Observer):
         """Tell the wire what to do to states; '' is nothing."""
         self._disturbances.publish(String(data=how))
         self.wait(lambda: self.disturbed.get('disturbance') == how, f"the wire says '{how}'")
+
+    def _on_estimate(self, msg):
+        self.estimates[1:] = [msg]
 
     def _on_disturbed(self, msg):
         self.disturbed = json.loads(msg.data)

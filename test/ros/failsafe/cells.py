@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 import os
@@ -13,18 +14,25 @@ from threading import Event, Thread
 
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
 
-from safe_sysid.ros.messages.qos import SAMPLES
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.ros.messages.codec import SECOND, TorqueWriter, stamp_of, time_of
+from safe_sysid.ros.messages.qos import PLANS, SAMPLES, STATE
+from safe_sysid.track.guarded_torque import Command
 
 GOES_ON, ENDS, BRAKES = 'goes on', 'rests at the end of its plan', 'brakes'
 DRIVER = 'does what its driver does without commands'
 BY_ITSELF, RESET = 'by itself', 'reset, start'
 ANY = (GOES_ON, ENDS, BRAKES)
 BESIDE = (BRAKES, ENDS)  # it may rest beside its plan by less than is a fault in these tests
+UNFOLLOWED = (ENDS, BRAKES)  # no plan follows; one that is looked for in vain is a fault
+NO_PLAN = ('NO_PLAN',)
 CYCLE, STOPPED = 0.1, 0.07  # [s] of a process that gets 30 % of a processor
 SPINNING = 'while True: pass'
 BUSY = 4  # processes that never wait
 PERIOD = 0.01  # [s] of somebody else's messages
+HALF = 0.5  # of the limit of a torque
 
 
 @dataclass(frozen=True)
@@ -35,7 +43,7 @@ class Cell:
     occurs: Callable[..., AbstractContextManager]  # of a loop; it is over where that ends
     arm: str | tuple[str, ...]  # where there are several, how fast the machine is decides
     says: tuple[str, str] = ('', '')  # a node, and words of it
-    causes: tuple[str, ...] = ()  # of the fault of the loop, one of them
+    causes: tuple[str, ...] = ()  # of the fault of the loop, one of them, where there is one
     back: str = BY_ITSELF
     nightly: bool = False
 
@@ -130,9 +138,40 @@ def foreign_states(loop):
 
 
 def foreign_torques(loop):
+    """Somebody answers the newest sample with torques of his own, within the limits of the arm."""
+    model = RobotModel.named(loop.robot)
+    writer = TorqueWriter(model.layout.joint_names)
+    torque = HALF * model.limits.torque
+
+    def message():
+        return writer.message(Command(torque, stamp_of(loop.measured[-1].header.stamp)))
+
+    publisher = loop.create_publisher(Float64MultiArray, 'passed_torque', SAMPLES)
+    return _from_somebody(loop, publisher, message)
+
+
+def malformed_torques(loop):
     """Somebody publishes torques that are for no arm of this loop."""
     publisher = loop.create_publisher(Float64MultiArray, 'passed_torque', SAMPLES)
     return _from_somebody(loop, publisher, lambda: Float64MultiArray(data=[0.0, 0.0, 50.0]))
+
+
+def foreign_plans(loop):
+    """Somebody tells plans that are certified for an estimate that nobody knows."""
+
+    def message():
+        msg = deepcopy(loop.followed)
+        begin = stamp_of(loop.measured[-1].header.stamp) + SECOND
+        msg.header.frame_id, msg.header.stamp = 'an estimate of somebody', time_of(begin)
+        return msg
+
+    return _from_somebody(loop, loop.create_publisher(JointTrajectory, 'plan', PLANS), message)
+
+
+def repeated_estimate(loop):
+    """Somebody tells the first estimate again, which is true, and wider than what was learnt."""
+    publisher = loop.create_publisher(Float64MultiArray, 'parameter_estimate', STATE)
+    return _from_somebody(loop, publisher, lambda: loop.estimates[0])
 
 
 @contextmanager
@@ -175,14 +214,16 @@ SILENT = 'not heard any more: '
 JUMPED = ('COMMAND_REFUSED', 'CONTRADICTION')
 BEYOND = ('TRACKING', 'COMMAND_REFUSED')  # of the promised error, or of the limit of a torque
 OLD = ('COMMAND_REFUSED', 'STALE_MEASUREMENT')
+LATE = (*OLD, *BEYOND, 'NO_PLAN')  # what a machine that is too slow for its arm may end in
+IF_ANY = {'causes': LATE}
 NIGHTLY = {'nightly': True}
 CELLS = (
     of_node('identifier', killed, GOES_ON, ('supervisor', SILENT + 'identifier')),
     of_node('identifier', stopped, GOES_ON, ('supervisor', SILENT + 'identifier'), **NIGHTLY),
-    of_node('identifier', slow, ANY, **NIGHTLY),
+    of_node('identifier', slow, ANY, **IF_ANY, **NIGHTLY),
     of_node('planner', killed, ENDS, ('supervisor', SILENT + 'planner')),
     of_node('planner', stopped, ENDS, ('supervisor', SILENT + 'planner')),
-    of_node('planner', slow, ANY, **NIGHTLY),
+    of_node('planner', slow, ANY, **IF_ANY, **NIGHTLY),
     of_node(
         'controller',
         killed,
@@ -200,7 +241,7 @@ CELLS = (
         RESET,
         **NIGHTLY,
     ),
-    of_node('controller', slow, ANY, **NIGHTLY),
+    of_node('controller', slow, ANY, **IF_ANY, **NIGHTLY),
     of_node(
         'controller',
         doubled,
@@ -211,7 +252,7 @@ CELLS = (
     ),
     of_node('supervisor', killed, ENDS, back=RESET),
     of_node('supervisor', stopped, ENDS, back=BY_ITSELF, **NIGHTLY),
-    of_node('supervisor', slow, ANY, **NIGHTLY),
+    of_node('supervisor', slow, ANY, **IF_ANY, **NIGHTLY),
     of_node(
         BRIDGE,
         killed,
@@ -229,10 +270,12 @@ CELLS = (
         RESET,
         **NIGHTLY,
     ),
-    of_node(BRIDGE, slow, ANY, **NIGHTLY),
+    of_node(BRIDGE, slow, ANY, **IF_ANY, **NIGHTLY),
     of_node('recorder', killed, GOES_ON, ('supervisor', SILENT + 'recorder'), **NIGHTLY),
     of_node('recorder', stopped, GOES_ON, ('supervisor', SILENT + 'recorder'), **NIGHTLY),
     of_node('recorder', slow, GOES_ON, **NIGHTLY),
+    of_node('monitor', killed, GOES_ON, **NIGHTLY),
+    of_node('monitor', stopped, GOES_ON, **NIGHTLY),
     of_wire('states lost, twice and overtaken, 5 % each', 'lossy', GOES_ON),
     of_wire(
         'no state comes any more',
@@ -247,7 +290,7 @@ CELLS = (
     ),
     of_wire('every state twice', 'state twice', GOES_ON, **NIGHTLY),
     of_wire('every second state before the first', 'state swapped', GOES_ON, **NIGHTLY),
-    of_wire('states 0.3 s late', 'state late', ANY, **NIGHTLY),
+    of_wire('states 0.3 s late', 'state late', ANY, **IF_ANY, **NIGHTLY),
     of_wire(
         'a state with NaN',
         'not a number',
@@ -283,8 +326,10 @@ CELLS = (
         **NIGHTLY,
     ),
     of_wire('every torque twice', 'torque twice', GOES_ON, **NIGHTLY),
-    of_wire('every second torque before the first', 'torque swapped', ANY, **NIGHTLY),
-    of_wire('torques 0.3 s late', 'torque late', ANY, **NIGHTLY),
+    of_wire(
+        'every second torque before the first', 'torque swapped', ANY, causes=BEYOND, **NIGHTLY
+    ),
+    of_wire('torques 0.3 s late', 'torque late', ANY, causes=BEYOND, **NIGHTLY),
     of_wire(
         'a torque with NaN',
         'torque not a number',
@@ -294,7 +339,58 @@ CELLS = (
         RESET,
     ),
     of_wire('drives give 30 % of each torque', 'torque weak', BESIDE, causes=BEYOND, back=RESET),
-    Cell('somebody else publishes torques', foreign_torques, ANY, **NIGHTLY),
+    Cell(
+        'somebody else publishes torques',
+        foreign_torques,
+        BRAKES,
+        ('supervisor', ''),
+        BEYOND,
+        RESET,
+        **NIGHTLY,
+    ),
+    Cell('somebody else publishes torques of no arm', malformed_torques, GOES_ON, **NIGHTLY),
+    of_wire(
+        'no plan comes any more', 'plan silent', UNFOLLOWED, causes=NO_PLAN, back=RESET, **NIGHTLY
+    ),
+    of_wire(
+        'plans come with the next one',
+        'plan late',
+        UNFOLLOWED,
+        causes=NO_PLAN,
+        back=RESET,
+        **NIGHTLY,
+    ),
+    of_wire('every plan twice', 'plan twice', GOES_ON, **NIGHTLY),
+    of_wire(
+        'a plan with NaN',
+        'plan not a number',
+        UNFOLLOWED,
+        ('controller', 'finite numbers of each kind'),
+        NO_PLAN,
+        RESET,
+        **NIGHTLY,
+    ),
+    Cell('somebody else publishes plans', foreign_plans, GOES_ON, **NIGHTLY),
+    of_wire(
+        'what plans are certified for does not come',
+        'certified silent',
+        UNFOLLOWED,
+        causes=NO_PLAN,
+        back=RESET,
+        **NIGHTLY,
+    ),
+    of_wire(
+        'what plans are certified for has NaN',
+        'certified not a number',
+        UNFOLLOWED,
+        causes=NO_PLAN,
+        back=RESET,
+        **NIGHTLY,
+    ),
+    of_wire('no estimate comes any more', 'estimate silent', GOES_ON, **NIGHTLY),
+    of_wire('estimates come with the third after them', 'estimate late', GOES_ON, **NIGHTLY),
+    of_wire('an estimate with NaN', 'estimate not a number', GOES_ON, **NIGHTLY),
+    Cell('somebody else repeats an estimate', repeated_estimate, GOES_ON, **NIGHTLY),
     of_wire(
         'nothing passes between driver and loop',
         'cut',
@@ -321,6 +417,20 @@ CELLS = (
         RESET,
         **NIGHTLY,
     ),
+    of_wire(
+        "the driver's clock is set half a second ahead",
+        'clock a little ahead',
+        ANY,
+        causes=(*LATE, *JUMPED),
+        **NIGHTLY,
+    ),
+    of_wire(
+        "the driver's clock is set half a second back",
+        'clock a little back',
+        ANY,
+        causes=(*LATE, *JUMPED),
+        **NIGHTLY,
+    ),
     Cell('the disk of the recorder is full', disk_full, GOES_ON, ('recorder', ''), **NIGHTLY),
-    Cell('others need every processor', busy_machine, ANY, **NIGHTLY),
+    Cell('others need every processor', busy_machine, ANY, **IF_ANY, **NIGHTLY),
 )
