@@ -52,7 +52,7 @@ NODES: Mapping[str, tuple[str, ...]] = {  # with their settings, beside those of
     'recorder': (
         *('folder', 'topics', 'storage', 'file_size', 'commit_interval', 'required', 'started'),
     ),
-    'monitor': ('once', 'form'),
+    'monitor': ('once', 'form', 'silence'),
 }
 
 

@@ -12,7 +12,7 @@ from typing import Annotated
 from diagnostic_msgs.msg import DiagnosticArray
 from std_msgs.msg import Float64MultiArray, String
 
-from safe_sysid.config import OneOf
+from safe_sysid.config import OneOf, Positive
 from safe_sysid.errors import MessageError
 from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.plan.told_search import told_search
@@ -38,6 +38,8 @@ class MonitorSettings(LoopSettings):
 
     once: bool = False  # whether to end when the task is done, or at a fault
     form: Form = 'text'  # for people; for programs json, an object per line
+    silence: Positive = 60.0  # [s] without word from a node after which such a run ends as stuck:
+    # a process that is started again is heard before
 
 
 class MonitorNode(ConfiguredNode):
@@ -55,7 +57,7 @@ class MonitorNode(ConfiguredNode):
         self._said: dict[str, str] = {}
         self._mass = self._found = self._errand = ''
         self._stamp = 0  # of the newest sample that is in an estimate [ns]
-        self._stuck = StuckRun()
+        self._stuck = StuckRun(settings.silence)
         self.create_subscription(String, 'mode', self._on_mode, STATE)
         subscribe = self.create_subscription
         subscribe(Float64MultiArray, 'parameter_estimate', self._on_estimate, EVERY_STATE)

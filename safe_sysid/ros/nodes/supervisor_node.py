@@ -350,6 +350,7 @@ class SupervisorNode(ConfiguredNode):
     def _end(self) -> None:
         """Where the end was asked for: rest, other hands, and then nothing keeps anybody."""
         ending = self._ending
+        ending.watch(self._stamp, self.silent)
         if self._now.is_ending:
             ending.ask('supervisor/end', times=1)
         if not ending.is_asked_for:
@@ -397,7 +398,7 @@ class SupervisorNode(ConfiguredNode):
             self._health.announce()
 
     def _sentence_of(self, cause: Cause) -> str:
-        return self._nodes.sentence(cause) or self._bad_sample
+        return self._nodes.sentence(cause) or self._bad_sample or self._ending.stuck
 
     def sentence(self) -> str:
         """Return the mode; of a fault its causes, the way back, and who said what."""
@@ -414,7 +415,7 @@ class SupervisorNode(ConfiguredNode):
             faults -= {Cause.CONTRADICTION, Cause.CHANGE_NOTICED}
         if self._bad_sample:
             faults.add(Cause.BAD_MEASUREMENT)
-        if self._is_stale() and self._now.gives_torque:
+        if (self._is_stale() or self._ending.stuck) and self._now.gives_torque:
             faults.add(Cause.STALE_MEASUREMENT)
         return frozenset(faults)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import re
 
 from safe_sysid.ros.process.words import say
@@ -11,6 +12,7 @@ from safe_sysid.track.supervisor import Mode
 LARGEST = 255  # exit status
 PERIOD = 0.05  # [s] between two looks at the situation
 LATE_READERS = 10  # looks for which the last word is repeated
+STANDS = 600  # looks at a time that stands still, until the guard of the bridge acts alone
 PATIENCE = 120  # looks at a bridge that is gone, or that cannot hand the arm over
 REQUEST = re.compile(r'([0-9]{1,3}) (\S+: .*)', re.DOTALL)
 LEFT = 'the driver goes on with the last torque that it got'
@@ -31,6 +33,8 @@ class RunEnding:
         self._waited = 0  # looks in which time went on for the arm
         self._unheard = 0  # looks in a row, without a sample for long
         self._stamp: int | None = None  # [ns] of the newest sample, when time went on last
+        self._stood, self._stood_at = 0, 0  # looks in a row at one stamp [ns] while it was waited
+        self.stuck = ''  # for whom, for too long
         self.status, self.why = 0, ''
         self.is_asked_for = False
 
@@ -56,6 +60,17 @@ class RunEnding:
             )
             return
         self.status, self.why, self.is_asked_for = int(told[1]), told[2], True
+
+    def watch(self, stamp: int, silent: Sequence[str]) -> None:
+        """Notice that an arm whose time waits for answers never comes to rest; once per look.
+
+        `silent` are nodes that are not heard any more: who only takes long is waited for.
+        """
+        waits = self.is_asked_for and bool(silent) and stamp == self._stood_at
+        self._stood, self._stood_at = self._stood + 1 if waits else 0, stamp
+        self.stuck = ''
+        if self._stood > STANDS:
+            self.stuck = f'time stands still, as {", ".join(silent)} does not answer'
 
     def is_released(self, mode: Mode) -> bool:
         """Whether the bridge says that the arm is in other hands, as it was asked to."""

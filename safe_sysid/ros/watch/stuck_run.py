@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-LONGEST = 60.0  # [s]: a process that is started again is heard before
-
 
 class StuckRun:
     """Told, again and again, who is silent; `now` is on a steady clock [s]."""
 
-    def __init__(self) -> None:
+    def __init__(self, longest: float) -> None:
+        self._longest = longest  # [s] of a silence that may be over again
         self._since: dict[str, float] = {}  # when who is silent was told to be, the first time
         self._told: float | None = None  # when the supervisor said so last
 
@@ -22,7 +21,7 @@ class StuckRun:
         """Say who has not been heard for too long; empty: nobody, or nobody was heard yet."""
         if self._told is None:
             return ''
-        lost = [name for name, since in self._since.items() if now - since > LONGEST]
-        if now - self._told > LONGEST:
+        lost = [name for name, since in self._since.items() if now - since > self._longest]
+        if now - self._told > self._longest:
             lost = ['supervisor']
-        return f'{" and ".join(lost)} not heard for {LONGEST:.0f} s' if lost else ''
+        return f'{" and ".join(lost)} not heard for {self._longest:g} s' if lost else ''

@@ -3,7 +3,7 @@
 import pytest
 
 from safe_sysid.ros.watch.heartbeats import Heartbeats
-from safe_sysid.ros.watch.run_ending import LATE_READERS, PATIENCE, PERIOD, RunEnding
+from safe_sysid.ros.watch.run_ending import LATE_READERS, PATIENCE, PERIOD, STANDS, RunEnding
 from safe_sysid.track.supervisor import Mode
 
 
@@ -64,6 +64,27 @@ def test_samples_that_are_far_between_are_no_silence(ending, between, step):
         stamp += step if since == 0 else 0
         is_silent = since * PERIOD > 0.5
         assert not ending.is_over(Mode.RELEASING, False, None if is_silent else stamp)
+
+
+def stuck_after(ending, looks, silent=('identifier',), step=0):
+    for look in range(looks + 1):
+        ending.watch(10**9 + step * look, silent)
+    return ending.stuck
+
+
+def test_time_that_stands_still_as_somebody_is_silent_is_told_once_it_has_for_long(ending):
+    assert stuck_after(ending, STANDS) == ''
+    assert stuck_after(ending, 1) == 'time stands still, as identifier does not answer'
+    ending.watch(2 * 10**9, ['identifier'])
+    assert ending.stuck == ''
+
+
+@pytest.mark.parametrize('but', ['nobody is silent', 'time goes on', 'no end was asked for'])
+def test_otherwise_time_may_stand_still_as_long_as_it_has_to(ending, but):
+    if but == 'no end was asked for':
+        ending = RunEnding(Heartbeats('/arm', 1.0))
+    silent, step = [] if but == 'nobody is silent' else ['planner'], int(but == 'time goes on')
+    assert stuck_after(ending, 3 * STANDS, silent, step) == ''
 
 
 @pytest.mark.parametrize('mode', [Mode.BRAKING, Mode.FAULT])

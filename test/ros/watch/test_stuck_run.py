@@ -1,11 +1,13 @@
 """A run that is to end with its task ends with a cause where somebody is not heard any more."""
 
-from safe_sysid.ros.watch.stuck_run import LONGEST, StuckRun
+from safe_sysid.ros.watch.stuck_run import StuckRun
+
+LONGEST = 60.0  # [s]
 
 
 def heard(*told):
     """What is said after the supervisor told of silent nodes at these times [s]."""
-    run = StuckRun()
+    run = StuckRun(LONGEST)
     for now, silent in told:
         run.hear(silent, now)
     return run
@@ -24,7 +26,7 @@ def test_who_is_heard_again_is_not():
 
 
 def test_a_supervisor_that_says_nothing_any_more_is_named_too():
-    assert StuckRun().cause(1e6) == ''
+    assert StuckRun(LONGEST).cause(1e6) == ''
     run = heard((5.0, ''))
     assert run.cause(5.0 + LONGEST) == ''
     assert run.cause(6.0 + LONGEST) == 'supervisor not heard for 60 s'
