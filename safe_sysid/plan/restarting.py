@@ -55,6 +55,7 @@ class RestartingPlanner:
         self.clock = Clock(0)  # until the warm-up
         self.is_warm = False
         self.result: PlanResult | None = None  # the last one
+        self.unfollowed = 0  # plans in a row that were not followed, nor any other one
 
     @staticmethod
     def in_real_time(
@@ -80,8 +81,13 @@ class RestartingPlanner:
         self.is_warm = True
 
     def note_followed(self, followed: Followed | None) -> None:
-        """Take what the arm follows, as whoever follows plans says; None where that is no plan."""
-        self._followed = followed
+        """Take what the arm follows, as whoever follows plans says; None where that is no plan.
+
+        Where the planner is late, one that it has given up is followed.
+        """
+        before, self._followed = self._followed, followed
+        if followed is not None and followed != before:
+            self.unfollowed = 0
 
     def note_rest(self, q: Array) -> None:
         """Where the hand may have touched what it has yet to leave; see `Retreat.rests_at`."""
@@ -145,6 +151,7 @@ class RestartingPlanner:
         ):
             self._prefers_measured = self._planner.is_at_end_of_other
             self.forget()
+            self.unfollowed += 1
         if self._planner is None:
             if self._followed is not None and measurement.stamp < self._followed.end:
                 return None  # the arm is still in motion

@@ -13,6 +13,7 @@ from safe_sysid.plan.told_search import SENTENCE, ToldSearch
 from safe_sysid.track.plan_succession import SURE
 from safe_sysid.track.supervisor import Mode
 
+UNFOLLOWED = 3  # plans in a row, from which on somebody has to know
 # Modes after which the arm may hold something else, or have been stopped anywhere.
 UNSURE = ('', *(mode.value for mode in Mode if mode not in SURE))
 
@@ -34,7 +35,7 @@ class PlanningSession:
             self._planner.forget()
             if mode in UNSURE:
                 self._planner.doubt()
-            self._failures = self._standing = 0
+            self._failures = self._standing = self._planner.unfollowed = 0
         self.mode = mode
 
     def warm_up(self, measurement: JointMeasurement, estimate: ParameterEstimate) -> None:
@@ -98,9 +99,16 @@ class PlanningSession:
         return is_done and self._planner.has_ended(stamp)
 
     def complaint(self) -> str:
-        """Return what the last search came to, if too many failed; else empty."""
+        """Return what the last search came to, if too many failed, or that its plans are lost."""
         result = self._planner.result
-        return str(result) if self.has_failed and result is not None else ''
+        if self.has_failed and result is not None:
+            return str(result)
+        if self._planner.unfollowed < UNFOLLOWED:
+            return ''
+        return (
+            f'{self._planner.unfollowed} plans in a row were not followed: they do not reach the '
+            'controller, or it says why under "last plan not taken over"'
+        )
 
     def figures(self) -> dict[str, object]:
         """How planning goes, for the operator."""
@@ -110,6 +118,7 @@ class PlanningSession:
             'nothing left to do in': self.mode if self.is_done else '',
             'failed searches in a row': self._failures,
             'plans in a row that stand still': self._standing,
+            'plans in a row that were not followed': self._planner.unfollowed,
         }
 
     def _search_figures(self) -> dict[str, object]:

@@ -10,7 +10,7 @@ from safe_sysid.plan.agreement import Followed
 from safe_sysid.plan.receding_horizon import PlannerSettings
 from safe_sysid.plan.restarting import RestartingPlanner
 from safe_sysid.plan.result import PlanResult, SearchFinding, SearchOutcome, failed_in_a_row
-from safe_sysid.plan.session import PlanningSession
+from safe_sysid.plan.session import UNFOLLOWED, PlanningSession
 
 ORIGIN = 5_000_000_000
 
@@ -170,6 +170,32 @@ def test_failures_are_remembered_when_the_last_result_is_not(session, planner, p
     assert (session.has_failed, session.complaint()) == (True, '')
 
 
+def test_plans_that_are_not_followed_are_told_from_the_third_in_a_row_on(problem):
+    planner = RestartingPlanner.in_real_time(lambda: problem, PlannerSettings(intervals=32))
+    session = session_of(planner, problem)
+    session.turn_to('calm')
+    key = 'plans in a row that were not followed'
+    plan = step(session, problem, 0.0).plan
+    for count in range(UNFOLLOWED):
+        assert (session.complaint(), session.figures()[key]) == ('', count)
+        assert step(session, problem, count + 0.1) is None
+        plan = step(session, problem, count + 1.0).plan  # as it begins again
+    assert session.complaint().startswith('3 plans in a row were not followed')
+    start, end = (ORIGIN + round(t * 1e9) for t in (plan.start_time, plan.end_time))
+    planner.note_followed(Followed(start, end))
+    step(session, problem, count + 1.1)
+    assert (session.complaint(), session.figures()[key]) == ('', 0)
+
+
+def test_another_mode_has_plans_of_its_own_to_follow(planner, problem):
+    session = session_of(planner, problem)
+    session.turn_to('calm')
+    planner.unfollowed = UNFOLLOWED
+    assert session.complaint() != ''
+    session.turn_to('far')
+    assert session.complaint() == ''
+
+
 def test_the_mode_in_which_nothing_is_left_is_named(session, planner, problem):
     session.turn_to('calm')
     assert session.figures()['nothing left to do in'] == ''
@@ -199,6 +225,7 @@ def test_figures_are_those_of_the_last_search(session, problem):
         ('nothing left to do in', ''),
         ('failed searches in a row', 1),
         ('plans in a row that stand still', 0),
+        ('plans in a row that were not followed', 0),
     ]
 
 

@@ -25,20 +25,20 @@ from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
 
 from safe_sysid.arrays import Array
-from safe_sysid.errors import MessageError
 from safe_sysid.loop_settings import LoopArm
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.plan.message import PlanNotice, plan_notice
 from safe_sysid.ros.bridges.bridge_settings import BridgeSettings
 from safe_sysid.ros.bridges.hosted_controller import HostedController
-from safe_sysid.ros.messages.certified_plan_buffer import CertifiedPlanBuffer
+from safe_sysid.ros.messages.certified_plan_buffer import CERTIFIED, CertifiedPlanBuffer
 from safe_sysid.ros.messages.codec import (
     JointStateWriter,
     TorqueReader,
     estimate_of,
 )
 from safe_sysid.ros.messages.qos import PLANS, SAMPLES, STATE
+from safe_sysid.ros.messages.unread_messages import UnreadMessages
 from safe_sysid.ros.process.leaving import EndRequest, Supervised
 from safe_sysid.ros.process.lifecycle import Lifecycle, Work
 from safe_sysid.ros.process.warm_up import warm_up_law
@@ -86,7 +86,7 @@ class GuardedEdge:
         self._guard: TorqueGuard | None = None
         self._now: int | None = None  # stamp of the last torque [ns]
         self._given: GuardedTorque | None = None
-        self._trouble = self._unknown_mode = ''
+        self._unknown_mode, self._unread = '', UnreadMessages()
         self._hand_over = HandOver(settings.hand_over, holder)
         self._lets_go = True
         self._is_lost = False  # no measurement for so long that the guard does not brake the arm
@@ -107,18 +107,20 @@ class GuardedEdge:
         self._subscribe()
 
     def _subscribe(self) -> None:
-        node = self._node
+        node, reading = self._node, self._unread.reading
         self._states = node.create_publisher(JointState, 'joint_states', SAMPLES)
         node.create_subscription(String, 'mode', self._on_mode, STATE)
         if self._controller is None:
-            node.create_subscription(
-                Float64MultiArray, 'torque_command', self._on_command, SAMPLES
-            )
-        node.create_subscription(Float64MultiArray, 'parameter_estimate', self._on_estimate, STATE)
-        node.create_subscription(
-            Float64MultiArray, 'certified_estimate', self._on_certified, PLANS
-        )
-        node.create_subscription(JointTrajectory, 'plan_in_force', self._on_plan, STATE)
+            heard = reading('torque_command', self._on_command)
+            node.create_subscription(Float64MultiArray, 'torque_command', heard, SAMPLES)
+        for topic, take, delivery in (
+            ('parameter_estimate', self._on_estimate, STATE),
+            (CERTIFIED, self._on_certified, PLANS),
+        ):
+            heard = reading(topic, take)
+            node.create_subscription(Float64MultiArray, topic, heard, delivery)
+        followed = reading('plan_in_force', self._on_plan)
+        node.create_subscription(JointTrajectory, 'plan_in_force', followed, STATE)
 
     @property
     def hosted(self) -> tuple[Node, ...]:
@@ -276,8 +278,8 @@ class GuardedEdge:
             'torques cut': 0 if self._guard is None else self._guard.cuts,
         }
         failed = '' if self._controller is None else self._controller.trouble
-        trouble = self._blindness() or failed or refusal or self._unknown_mode or self._trouble
-        trouble = trouble or self._newly_cut()
+        trouble = self._blindness() or failed or refusal or self._unknown_mode
+        trouble = trouble or self._unread.trouble or self._newly_cut()
         faults = {Cause.COMMAND_REFUSED} if refused else set()
         if contradiction := self._answers.contradiction(monotonic()):
             trouble, faults = contradiction, {Cause.SECOND_PUBLISHER}
@@ -355,10 +357,7 @@ class GuardedEdge:
             self._guard.reset()
 
     def _on_command(self, msg: Float64MultiArray) -> None:
-        try:
-            self._take(self._reader.command(msg))
-        except MessageError as error:
-            self._trouble = str(error)
+        self._take(self._reader.command(msg))
 
     def _take(self, answer: Command) -> None:
         """Take the answer to a sample; it is empty where no torque follows from that."""
@@ -369,24 +368,15 @@ class GuardedEdge:
         self.when_answered()
 
     def _on_estimate(self, msg: Float64MultiArray) -> None:
-        try:
-            self._estimate = estimate_of(msg, self._arm.model.layout).estimate
-        except MessageError as error:
-            self._trouble = str(error)
+        self._estimate = estimate_of(msg, self._arm.model.layout).estimate
 
     def _on_certified(self, msg: Float64MultiArray) -> None:
-        try:
-            self._told.learn(estimate_of(msg, self._arm.model.layout).estimate)
-        except MessageError as error:
-            self._trouble = str(error)
+        self._told.learn(estimate_of(msg, self._arm.model.layout, CERTIFIED).estimate)
 
     def _on_plan(self, msg: JointTrajectory) -> None:
         if not msg.points:  # the controller follows none; the guard keeps the last one to brake
             return
-        try:
-            self._notice, self._plan = plan_notice(msg, self._arm.model.layout.joint_names), None
-        except MessageError as error:
-            self._trouble = str(error)
+        self._notice, self._plan = plan_notice(msg, self._arm.model.layout.joint_names), None
 
 
 def _nothing() -> None:

@@ -205,24 +205,24 @@ def estimate_message(estimate: ParameterEstimate, stamp: int) -> Float64MultiArr
     return Float64MultiArray(layout=layout, data=numbers(data))
 
 
-def estimate_of(msg: Float64MultiArray, layout: ParameterLayout) -> StampedEstimate:
-    """Estimate of an arm, or an error if the message is about another one."""
+def estimate_of(
+    msg: Float64MultiArray, layout: ParameterLayout, topic: str = 'parameter_estimate'
+) -> StampedEstimate:
+    """Estimate of an arm, or an error if the message of a topic is about another one."""
     labels = [dim.label for dim in msg.layout.dim]
     if labels != [ROWS, ', '.join(layout.labels)] or msg.layout.data_offset != OFFSET:
         raise MessageError(
-            'parameter_estimate is not about this arm: its dimensions are '
+            f'{topic} is not about this arm: its dimensions are '
             f"{labels!s:.99}..., ['{ROWS}', '{', '.join(layout.labels):.40}...'] are needed"
         )
     if len(msg.data) != OFFSET + 3 * layout.size:
-        raise MessageError(
-            f'parameter_estimate has {len(msg.data)} numbers, not {OFFSET + 3 * layout.size}'
-        )
+        raise MessageError(f'{topic} has {len(msg.data)} numbers, not {OFFSET + 3 * layout.size}')
     data = np.array(msg.data, dtype=np.float64)
     lower, theta, upper = data[OFFSET:].reshape(3, -1)
     if not np.all((lower <= theta) & (theta <= upper)):  # also refuses NaN
-        raise MessageError('parameter_estimate has a nominal value that is not in its bounds')
+        raise MessageError(f'{topic} has a nominal value that is not in its bounds')
     estimate = ParameterEstimate(layout, theta, Interval(lower, upper))
-    return StampedEstimate(estimate, _checked_stamp(data, 'parameter_estimate'))
+    return StampedEstimate(estimate, _checked_stamp(data, topic))
 
 
 def plan_message(notice: PlanNotice, joint_names: Sequence[str]) -> JointTrajectory:

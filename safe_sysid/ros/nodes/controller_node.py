@@ -14,14 +14,15 @@ from trajectory_msgs.msg import JointTrajectory
 
 from safe_sysid.arrays import Array
 from safe_sysid.config import Positive
-from safe_sysid.errors import MeasurementError, MessageError, SafeSysidError
+from safe_sysid.errors import MeasurementError, SafeSysidError
 from safe_sysid.loop_settings import ManagedSettings
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.sample_order import Arrival, SampleOrder
 from safe_sysid.measure.single_publisher import SinglePublisherCheck
+from safe_sysid.measure.stamp_breaks import StampBreaks
 from safe_sysid.plan.message import notice_of
-from safe_sysid.ros.messages.certified_plan_buffer import CertifiedPlanBuffer
+from safe_sysid.ros.messages.certified_plan_buffer import CERTIFIED, CertifiedPlanBuffer
 from safe_sysid.ros.messages.codec import (
     JointStateReader,
     TorqueWriter,
@@ -30,6 +31,7 @@ from safe_sysid.ros.messages.codec import (
     stamp_of,
 )
 from safe_sysid.ros.messages.qos import ANSWERS, MODES, PLANS, SAMPLES, STATE
+from safe_sysid.ros.messages.unread_messages import UnreadMessages
 from safe_sysid.ros.process.configured_node import ConfiguredNode
 from safe_sysid.ros.process.leaving import LeaveWithTheLoop
 from safe_sysid.ros.process.lifecycle import Lifecycle, Work
@@ -103,7 +105,8 @@ class ControllerNode(ConfiguredNode):
         self._answer: Command | None = None
         self._answered = -1  # stamp of the sample answered last [ns]
         self._planned: tuple[int, str, str] | None = None  # stamp, mode, start of the newest plan
-        self._bad_sample = self._no_torque = self._trouble = ''
+        self._bad_sample = self._no_torque = self._trouble = self._incomplete = ''
+        self._unread, self._breaks = UnreadMessages(), StampBreaks()
         self._lost_track = False
         self._connect()
         self._warnings = '; '.join(prepare_process(settings.real_time))
@@ -118,11 +121,13 @@ class ControllerNode(ConfiguredNode):
         waits = self._settings.waits_to_be_activated
         self._life = Lifecycle(self, waits, self.leave.supervised, work)
         self._health = Health(self, self._condition, self._life)
-        subscribe = self.create_subscription
+        subscribe, reading = self.create_subscription, self._unread.reading
         subscribe(String, 'mode', self._on_mode, MODES)
-        subscribe(Float64MultiArray, 'parameter_estimate', self._on_estimate, STATE)
-        subscribe(Float64MultiArray, 'certified_estimate', self._on_certified, PLANS)
-        subscribe(JointTrajectory, 'plan', self._on_plan, PLANS)
+        learnt = reading('parameter_estimate', self._on_estimate)
+        subscribe(Float64MultiArray, 'parameter_estimate', learnt, STATE)
+        certified = reading(CERTIFIED, self._on_certified)
+        subscribe(Float64MultiArray, CERTIFIED, certified, PLANS)
+        subscribe(JointTrajectory, 'plan', reading('plan', self._on_plan), PLANS)
         subscribe(Header, 'planned', self._on_planned, ANSWERS)
         if self._gives is None:
             subscribe(JointState, 'joint_states', self._on_sample, SAMPLES)
@@ -146,6 +151,8 @@ class ControllerNode(ConfiguredNode):
             self._health.announce()
             return
         self._bad_sample = ''
+        if not self._settings.is_lockstep:  # where time stands still, stamps do
+            self._breaks.step(measurement.stamp)
         arrival = self._order.step(measurement.stamp)
         if arrival is Arrival.OLD and not self._is_asked_again(measurement.stamp):
             return
@@ -153,7 +160,7 @@ class ControllerNode(ConfiguredNode):
             self._trouble = Arrival.JUMPED.value
             self._health.announce()
             self._follow_none()
-            self._skew = ClockSkew()
+            self._skew, self._breaks = ClockSkew(), StampBreaks()
         if not (self._settings.is_lockstep or self._settings.simulated):  # time of its own
             self._skew.step(measurement.stamp, arrived)
         self._sample = measurement, arrived
@@ -224,6 +231,7 @@ class ControllerNode(ConfiguredNode):
         before = self._succession.in_force
         for told in self._told.complete(self._plan_clock or Clock(0)):
             self._succession.offer(told)
+        self._incomplete = self._told.incomplete(measurement.stamp)
         reason = self._reason_to_decline()
         if reason:
             self._succession.decline(t, reason)
@@ -255,6 +263,7 @@ class ControllerNode(ConfiguredNode):
         if energy > self._settings.energy_share * V_M and not self._lost_track:
             self._lose_track(
                 f'energy of the tracking error is at least {energy:.4g} J, {V_M} J are promised'
+                + (f'; just before, {self._breaks.trouble}' if self._breaks.trouble else '')
             )
 
     def _lose_track(self, trouble: str) -> None:
@@ -272,6 +281,7 @@ class ControllerNode(ConfiguredNode):
         """Forget plan and samples; what comes after a pause begins anew."""
         self._follow_none()
         self._controller, self._sample, self._order = None, None, SampleOrder()
+        self._breaks = StampBreaks()
 
     def _is_asked_again(self, stamp: int) -> bool:
         """Whether a sample still wants an answer; one that got lost is given again."""
@@ -306,27 +316,17 @@ class ControllerNode(ConfiguredNode):
         self._succession.end_in_force()
 
     def _on_estimate(self, msg: Float64MultiArray) -> None:
-        try:
-            told = estimate_of(msg, self._arm.model.layout)
-        except MessageError as error:
-            self._trouble = str(error)
-            return
+        told = estimate_of(msg, self._arm.model.layout)
         self._estimate = told.estimate
         self._gate.note('parameter_estimate', told.stamp)
         self._go_on()
 
     def _on_certified(self, msg: Float64MultiArray) -> None:
-        try:
-            self._told.learn(estimate_of(msg, self._arm.model.layout).estimate)
-        except MessageError as error:
-            self._trouble = str(error)
+        self._told.learn(estimate_of(msg, self._arm.model.layout, CERTIFIED).estimate)
         self._note_planned()
 
     def _on_plan(self, msg: JointTrajectory) -> None:
-        try:
-            self._told.hear(msg)
-        except MessageError as error:
-            self._trouble = str(error)
+        self._told.hear(msg)
         self._note_planned()
 
     def _on_planned(self, msg: Header) -> None:
@@ -353,7 +353,7 @@ class ControllerNode(ConfiguredNode):
         }
         sentences = [sentence for sentence in faults.values() if sentence]
         trouble = '; '.join(sentences) or self._no_torque or self._trouble
-        trouble = trouble or self._doubts or self._warnings
+        trouble = trouble or self._unread.trouble or self._doubts or self._warnings
         plan = self._succession.in_force
         figures = {
             'plan': 'none' if plan is None else f'from {plan.start_time:.3f} s',
@@ -373,7 +373,9 @@ class ControllerNode(ConfiguredNode):
         """What samples say against what is promised of them; no fault by itself."""
         law = self._controller
         of_law = law.doubts if isinstance(law, SensedPassivityController) else ''
-        return '; '.join(x for x in (self._excess.trouble, self._skew.trouble, of_law) if x)
+        of_stamps = self._breaks.trouble, self._skew.trouble
+        doubts = self._incomplete, *of_stamps, self._excess.trouble, of_law
+        return '; '.join(x for x in doubts if x)
 
     @property
     def _seen_after(self) -> str:

@@ -24,7 +24,8 @@ def told(mode, before=Mode.PROBING, is_given_up=False, driver=None):
 
 
 def test_a_mode_that_nobody_knows_is_a_trouble_until_the_next_one_that_is_known():
-    edge = MagicMock(mode=Mode.TASK, _lets_go=False, _trouble='')
+    edge = MagicMock(mode=Mode.TASK, _lets_go=False)
+    edge._unread.trouble = ''
     edge.life.is_parked = False
     edge._guard = edge._given = edge._controller = None
     edge._blindness.return_value = edge._driver.complaint.return_value = ''

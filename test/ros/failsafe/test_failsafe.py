@@ -16,6 +16,7 @@ from ros.failsafe.cells import (
     DRIVER,
     ENDS,
     GOES_ON,
+    MAY_END,
     RESET,
     UNFOLLOWED,
 )
@@ -59,7 +60,8 @@ def test_the_arm_does_what_the_table_says(running, cell, record_property):
             )
         causes = loop.causes if loop.mode == 'fault' else []
         told = last_words(loop, cell)
-    back = RESET if 'reset_fault' in loop.come_back() else BY_ITSELF
+    asked_for = loop.come_back()
+    back = RESET if causes or 'reset_fault' in asked_for else BY_ITSELF
     seen = cell.fault, loop.robot, arm, causes, told, back
     record_property('cell', json.dumps(seen))
     assert arm in cell.arm
@@ -78,7 +80,7 @@ def what_the_arm_does(loop, cell):
             lambda: loop.mode == 'fault' or loop.rests_at_the_end_of_its_plan(),
             'a fault, or an arm at the end of its plan',
         )
-    if cell.arm in (GOES_ON, ANY):
+    if cell.arm in (GOES_ON, MAY_END, ANY):
         before = plan_starts(loop)
         loop.wait(
             lambda: (

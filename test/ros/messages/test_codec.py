@@ -148,8 +148,9 @@ def test_an_estimate_of_another_arm_or_beside_its_bounds_is_refused(rng):
         estimate_of(estimate_message(sent, STAMP), ParameterLayout(('a', 'b', 'd'), 2))
     msg = estimate_message(sent, STAMP)
     msg.data[2 + sent.layout.size] = math.nan
-    with pytest.raises(MessageError, match='not in its bounds'):
-        estimate_of(msg, sent.layout)
+    for topic in ('parameter_estimate', 'certified_estimate'):
+        with pytest.raises(MessageError, match=f'{topic} has .* not in its bounds'):
+            estimate_of(msg, sent.layout, topic)
 
 
 def random_motion(rng, duration=3.0):
