@@ -8,7 +8,7 @@ import pytest
 
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
 from safe_sysid.track.guarded_torque import Command
-from safe_sysid.track.single_answer import SILENCE, SingleAnswer
+from safe_sysid.track.single_answer import KEPT, SILENCE, SingleAnswer
 from safe_sysid.track.supervisor import Cause
 
 NAMES = ('shoulder', 'elbow')
@@ -18,6 +18,7 @@ def answer(stamp, *torque):
     return Command(np.array(torque), stamp)
 
 
+@pytest.mark.parametrize('between', [0, KEPT - 1])
 @pytest.mark.parametrize(
     ('second', 'said'),
     [
@@ -27,9 +28,11 @@ def answer(stamp, *torque):
         (answer(1, -1.0, np.nan), 'one with 1 and one with -1 N m for shoulder'),
     ],
 )
-def test_only_different_answers_to_one_measurement_are_of_two_controllers(second, said):
+def test_only_different_answers_to_one_measurement_are_of_two_controllers(second, said, between):
     answers = SingleAnswer(NAMES)
     answers.note(answer(1, 1.0, np.nan), 0.0)
+    for stamp in range(10, 10 + between):
+        answers.note(answer(stamp, 5.0, 5.0), 0.05)
     answers.note(second, 0.1)
     sentence = answers.contradiction(0.2)
     assert sentence.endswith(said) and bool(sentence) == bool(said)
@@ -42,6 +45,14 @@ def test_the_second_controller_counts_as_gone_after_a_silence():
     assert answers.contradiction(10.0 + 0.99 * SILENCE)
     answers.note(answer(2, 1.0, 0.0), 10.4)
     assert not answers.contradiction(10.0 + SILENCE)
+
+
+def test_stamps_that_come_again_in_a_new_run_are_no_second_answer():
+    answers = SingleAnswer(NAMES)
+    answers.note(answer(1, 1.0, 0.0), 0.0)
+    answers.begin_anew()
+    answers.note(answer(1, 2.0, 0.0), 0.1)
+    assert not answers.contradiction(0.1)
 
 
 def test_a_bridge_gives_none_of_two_answers_and_says_so():

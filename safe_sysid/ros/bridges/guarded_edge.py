@@ -353,6 +353,7 @@ class GuardedEdge:
         if self._is_lost or (self._guard is not None and self._guard.has_left_its_plan):
             self._notice = self._plan = None
         self._command, self._is_lost = None, False
+        self._answers.begin_anew()
         if self._guard is not None:
             self._guard.reset()
 
