@@ -23,11 +23,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from safe_sysid.arrays import Array, IntArray
+from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import BoundError
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.reach.body_columns import (
+    BodyColumns,
+    add_grown,
+    body_columns,
+    columns_of,
+    grow,
+    joint_in_lanes,
+    places,
+    slots,
+    table_of,
+)
 from safe_sysid.reach.joint_geometry import AXIS
-from safe_sysid.reach.joint_reach import QD, QD_A, QDD_A, JointReach, states_in_lanes
+from safe_sysid.reach.joint_reach import QD, QD_A, QDD_A, JointReach
 from safe_sysid.reach.motion_transport import (
     MOTION,
     PRISMATIC,
@@ -55,17 +66,21 @@ from safe_sysid.sets.taylor_kernels import (
 from safe_sysid.sets.taylor_sums import (
     add_combination,
     add_difference,
-    add_inner_product,
     note_sizes,
+    set_inner_product,
 )
 from safe_sysid.sets.taylor_vectors import add_cross, clear_vector
 
 STATE = 6  # rows of a joint state: cos, sin, q, qd, qd_a, qdd_a
-V, V_A, A = 0, 6, 12  # rows of the motions of a body
+V, V_A, A = STATE, STATE + 6, STATE + 12  # rows of the motions of a body
+BASIS = STATE + 18  # of a wrench
+C, B, S, J = BASIS, BASIS + 3, BASIS + 12, BASIS + 21  # B and S are 3 x 3, J is six 3-vectors
+W = BASIS + 39  # rows of W_s for one joint and body
+ENTRIES = 10
+NOMINAL, OFFSET = W + ENTRIES, W + ENTRIES + 1  # what they are, times parameters
+WORK = OFFSET + 1  # intermediate results
+JOINTS = WORK + TRANSPORT_WORK  # motions of the joints below in the frame of the body, last rows
 MOTIONS = 18
-C, B, S, J = 0, 3, 12, 21  # rows of a wrench basis; B and S are 3 x 3, J is six 3-vectors
-BASIS = 39
-ENTRIES = 10  # rows of W_s for one joint and body
 INERTIA_ENTRIES = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))  # of I in theta
 
 
@@ -87,8 +102,8 @@ def rigid_body_torque(
     T, n, width = reach.q.shape
     unset = np.full((T, n, width), np.nan)  # what a kernel does not write is noticed below
     result = RigidBodyTorque(unset, unset.copy(), unset[..., 0].copy())
-    joints = kernel_joints(model.tree)
-    arguments = (reach.rows, joints, parameters, reach.monomials.kernel, result)
+    joints, columns = kernel_joints(model.tree), body_columns(reach)
+    arguments = (reach.rows, joints, slots(model.tree.parent), columns, parameters, result)
     over_steps(_torque_into, T, *arguments, together=LANES)
     for part in result:
         if not np.all(np.isfinite(part)):
@@ -105,8 +120,9 @@ def _torque_into(
     steps: Steps,
     states: Array,
     joints: TransportJoints,
+    slot: IntArray,
+    columns: BodyColumns,
     parameters: Array,
-    table: IntArray,
     result: RigidBodyTorque,
 ) -> None:
     """Fill the result, LANES steps at a time.
@@ -115,139 +131,150 @@ def _torque_into(
     by all cores.
     """
     n, width = states.shape[2:]
-    rows, spread = np.zeros((_rows(n), width, LANES)), np.zeros((n, 1, LANES))
-    pool, sizes = lane_pool(rows), lane_pool(np.zeros((_rows(n), 1, LANES)))
+    memory = np.zeros((slot.max() + 1, _rows(n) * width * LANES))
+    totals, spread = np.zeros((2 * n, width, LANES)), np.zeros((n, 1, LANES))
+    sizes, place = (
+        lane_pool(np.zeros((_rows(n), columns.tables[0] + 1, LANES))),
+        np.zeros(width, dtype=np.int64),
+    )
     own = TransportJoints(
         joints.geometry.copy(), joints.kind, joints.parent, joints.below, joints.gravity
     )
     theta = parameters.copy()
     for first in range(steps[0], steps[1], LANES):
         last = min(first + LANES, steps[1]) - 1
-        states_in_lanes(states, first, last, STATE, rows)
-        _torque(pool, sizes, lane_pool(spread), own, theta, table)
-        _keep(rows, spread, first, last, result)
+        totals[:] = 0.0
+        spread[:] = 0.0
+        for i in range(n):
+            mine, table = columns_of(columns, i), table_of(columns, i)
+            rows = _part(memory[slot[i]], i, len(mine))
+            pool, up = lane_pool(rows), own.parent[i]
+            joint_in_lanes(states, i, mine, first, last, STATE, rows)
+            if up < 0:
+                _set_base(pool, own.gravity)
+            else:
+                before = columns_of(columns, up)
+                below = lane_pool(_part(memory[slot[up]], up, len(before)))
+                _take_motions(below, pool, own.below[i], places(before, mine, place))
+            _advance(pool, own, i, table)
+            sums = Sums(lane_pool(totals), lane_pool(spread))
+            _add_torques(pool, sizes, own.below[i], theta[:, 10 * i :], mine, table, sums)
+        _keep(totals, spread, first, last, result)
+
+
+class Sums(NamedTuple):
+    """Sums over bodies: rows of W_s theta_0 and of the offset for every joint, and the spread."""
+
+    rows: Array
+    spread: Array
 
 
 @jit
-def _keep(rows: Array, spread: Array, first: int, last: int, result: RigidBodyTorque) -> None:
+def _part(memory: Array, i: int, width: int) -> Array:
+    """Return rows of body i."""
+    count = _rows(i + 1)
+    return memory[: count * width * LANES].reshape((count, width, LANES))
+
+
+@jit
+def _rows(joints: int) -> int:
+    """How many rows a body has that so many joints move."""
+    return JOINTS + MOTION * joints
+
+
+@part_jit
+def _keep(totals: Array, spread: Array, first: int, last: int, result: RigidBodyTorque) -> None:
     """Copy sums over bodies out of lanes."""
     n, width = result.nominal.shape[1:]
     for t in range(first, last + 1):
         for k in range(n):
-            total = _totals(n) + 2 * k
-            result.spread[t, k] = spread[k, 0, t - first]
+            result.spread[t, k] = spread[k, 0, t - first] * (1.0 + 2.0**-40)
             for m in range(width):
-                result.nominal[t, k, m] = rows[total, m, t - first]
-                result.offset[t, k, m] = rows[total + 1, m, t - first]
-
-
-@jit
-def _motions(n: int, i: int) -> int:
-    """First row of the motions of body i; -1 is the base."""
-    return STATE * n + MOTIONS * (i + 1)
-
-
-@jit
-def _joint_motion(n: int, i: int, k: int) -> int:
-    """First row of the motion of joint k in the frame of body i."""
-    return _motions(n, n) + MOTION * (n * i + k)  # type: ignore[no-any-return]
-
-
-@jit
-def _totals(n: int) -> int:
-    """First of the sums over bodies: two rows per joint."""
-    return _joint_motion(n, n, 0)  # type: ignore[no-any-return]
-
-
-@jit
-def _work(n: int) -> int:
-    """First row that is free to use: basis of a wrench, entries of W_s, intermediate results."""
-    return _totals(n) + 2 * n  # type: ignore[no-any-return]
-
-
-@jit
-def _rows(n: int) -> int:
-    return _work(n) + BASIS + ENTRIES + TRANSPORT_WORK + 2  # type: ignore[no-any-return]
+                result.nominal[t, k, m] = totals[2 * k, m, t - first]
+                result.offset[t, k, m] = totals[2 * k + 1, m, t - first]
 
 
 @part_jit
-def _torque(
-    pool: Array,
-    sizes: Array,
-    spread: Array,
-    joints: TransportJoints,
-    parameters: Array,
-    table: IntArray,
-) -> None:
-    """Sum over bodies at one time step, or several side by side, into rows `_totals` and spread.
-
-    `sizes` has a row for each of the pool, see `note_sizes`, and spread one for each joint.
-    """
-    n = len(joints.parent)
-    basis = _work(n)
-    entries = basis + BASIS
-    work = entries + ENTRIES
+def _set_base(pool: Array, gravity: Array) -> None:
+    """Set motions of a body to those of the base."""
     for r in range(MOTIONS):
-        clear(pool, _motions(n, -1) + r)
-    for k in range(n):
-        clear(spread, k)
-        clear(pool, _totals(n) + 2 * k)
-        clear(pool, _totals(n) + 2 * k + 1)
+        clear(pool, V + r)
     for r in range(3):
-        pool[_motions(n, -1) + A + r, 0] = -joints.gravity[r]
-    for i in range(n):
-        _advance(pool, joints, i, work, table)
-        _set_wrench_basis(pool, _motions(n, i), basis, table)
-        note_sizes(pool, basis, BASIS, sizes, table)
-        for k in range(i + 1):
-            if joints.below[i, k]:
-                s = _joint_motion(n, i, k)
-                note_sizes(pool, s, MOTION, sizes, table)
-                _set_entries(pool, sizes, s, basis, entries, table)
-                total = _totals(n) + 2 * k
-                spread[k, 0] += _add_entries(pool, entries, parameters[:, 10 * i :], total, table)
-    for k in range(n):
-        spread[k, 0] *= 1.0 + 2.0**-40
+        pool[A + r, 0] = -gravity[r]
 
 
 @part_jit
-def _advance(pool: Array, joints: TransportJoints, i: int, work: int, table: IntArray) -> None:
-    """Motions of body i, and those of the joints below it, in its frame."""
-    n, up, joint, kind = len(joints.parent), joints.parent[i], joints.geometry[i], joints.kind[i]
-    state, below, here = STATE * i, _motions(n, up), _motions(n, i)
+def _take_motions(below: Array, pool: Array, is_below: AnyArray, place: IntArray) -> None:
+    """Set motions of a body, and those of the joints below it, to what they are one body below."""
+    grow(below, V, pool, MOTIONS, place)
+    for k in range((below.shape[0] - JOINTS) // MOTION):
+        if is_below[k]:
+            grow(below, JOINTS + MOTION * k, pool, MOTION, place)
+
+
+@part_jit
+def _advance(pool: Array, joints: TransportJoints, i: int, table: IntArray) -> None:
+    """Take motions from the frame below to that of body i, and add what its joint does."""
+    joint, kind = joints.geometry[i], joints.kind[i]
     for motion in (V, V_A, A):
-        to_child(pool, joint, kind, state, below + motion, here + motion, work, table)
+        to_child(pool, joint, kind, 0, motion, motion, WORK, table)
     for k in range(i):
         if joints.below[i, k]:
-            s = _joint_motion(n, up, k)
-            to_child(pool, joint, kind, state, s, _joint_motion(n, i, k), work, table)
-    set_to_axis(pool, joint, kind, _joint_motion(n, i, i))
-    half_rate = work + MOTION
+            s = JOINTS + MOTION * k
+            to_child(pool, joint, kind, 0, s, s, WORK, table)
+    set_to_axis(pool, joint, kind, JOINTS + MOTION * i)
+    half_rate = WORK + MOTION
     for rate, motion in ((QD_A, V), (QD, V_A)):
-        cross_axis(pool, joint, kind, here + motion, work)
-        copy(pool, state + rate, half_rate)
+        cross_axis(pool, joint, kind, motion, WORK)
+        copy(pool, rate, half_rate)
         scale(pool, half_rate, 0.5, 0.0, half_rate)
         for r in range(MOTION):
-            add_product(pool, half_rate, work + r, 1.0, here + A + r, table)
-    own = here + (0 if kind == PRISMATIC else 3)
+            add_product(pool, half_rate, WORK + r, 1.0, A + r, table)
+    own = 0 if kind == PRISMATIC else 3
     for rate, motion in ((QD, V), (QD_A, V_A), (QDD_A, A)):
         for r in range(3):
             center, radius = joint[AXIS, 0, 0, r], joint[AXIS, 1, 0, r]
             if abs(center) + radius > 0.0:
-                add_scaled(pool, state + rate, center, radius, own + motion + r)
+                add_scaled(pool, rate, center, radius, motion + own + r)
 
 
 @part_jit
-def _set_wrench_basis(pool: Array, motions: int, basis: int, table: IntArray) -> None:
+def _add_torques(
+    pool: Array,
+    sizes: Array,
+    is_below: AnyArray,
+    parameters: Array,
+    columns: IntArray,
+    table: IntArray,
+    sums: Sums,
+) -> None:
+    """Add what a body with these parameters needs of the joints below it.
+
+    `sizes` has a row for each of the pool, see `note_sizes`.
+    """
+    _set_wrench_basis(pool, table)
+    note_sizes(pool, BASIS, W - BASIS, sizes, table)
+    for k in range((pool.shape[0] - JOINTS) // MOTION):
+        if is_below[k]:
+            s = JOINTS + MOTION * k
+            note_sizes(pool, s, MOTION, sizes, table)
+            _set_entries(pool, sizes, s, table)
+            sums.spread[k, 0] += _set_torques(pool, parameters, table)
+            add_grown(pool, NOMINAL, columns, sums.rows, 2 * k)
+            add_grown(pool, OFFSET, columns, sums.rows, 2 * k + 1)
+
+
+@part_jit
+def _set_wrench_basis(pool: Array, table: IntArray) -> None:
     """Rows c, B, S and J of a body from its motions."""
-    w, w_a, alpha = motions + V + 3, motions + V_A + 3, motions + A + 3
-    c, b, s, j = basis + C, basis + B, basis + S, basis + J
+    w, w_a, alpha = V + 3, V_A + 3, A + 3
+    c, b, s, j = C, B, S, J
     clear_vector(pool, c)
-    add_cross(pool, w, motions + V_A, 1.0, c, table)
-    add_cross(pool, w_a, motions + V, 1.0, c, table)
+    add_cross(pool, w, V_A, 1.0, c, table)
+    add_cross(pool, w_a, V, 1.0, c, table)
     for r in range(3):
         scale(pool, c + r, 0.5, 0.0, c + r)
-        add(pool, c + r, motions + A + r, c + r)
+        add(pool, c + r, A + r, c + r)
         for k in range(r, 3):
             clear(pool, s + 3 * r + k)
             add_product(pool, w + r, w_a + k, 1.0, s + 3 * r + k, table)
@@ -279,31 +306,26 @@ def _add_inertia_entry(pool: Array, alpha: int, s: int, r: int, k: int, out: int
 
 
 @part_jit
-def _set_entries(
-    pool: Array, sizes: Array, motion: int, basis: int, entries: int, table: IntArray
-) -> None:
+def _set_entries(pool: Array, sizes: Array, motion: int, table: IntArray) -> None:
     """Ten entries of W_s for one body and the joint whose motion is given."""
-    c, b, j, z = basis + C, basis + B, basis + J, motion + 3
-    for p in range(ENTRIES):
-        clear(pool, entries + p)
-    add_inner_product(pool, sizes, motion, c, 1, entries, table)
+    z = motion + 3
+    set_inner_product(pool, sizes, motion, C, 1, W, table)
     for p in range(3):
-        add_inner_product(pool, sizes, motion, b + p, 3, entries + 1 + p, table)
+        set_inner_product(pool, sizes, motion, B + p, 3, W + 1 + p, table)
         up, down = (p + 1) % 3, (p + 2) % 3
-        add_difference(pool, sizes, c + up, z + down, c + down, z + up, entries + 1 + p, table)
+        add_difference(pool, sizes, C + up, z + down, C + down, z + up, W + 1 + p, table)
     for p in range(6):
-        add_inner_product(pool, sizes, z, j + 3 * p, 1, entries + 4 + p, table)
+        set_inner_product(pool, sizes, z, J + 3 * p, 1, W + 4 + p, table)
 
 
 @part_jit
-def _add_entries(
-    pool: Array, entries: int, parameters: Array, total: int, table: IntArray
-) -> float:
-    """Add entries times theta_0 and times the centre of delta; magnitude times the radius."""
+def _set_torques(pool: Array, parameters: Array, table: IntArray) -> float:
+    """Set entries times theta_0 and times the centre of delta; magnitude times the radius."""
     spread = 0.0
-    add_combination(pool, entries, parameters[0, :ENTRIES], total)
-    add_combination(pool, entries, parameters[1, :ENTRIES], total + 1)
+    for which, out in enumerate((NOMINAL, OFFSET)):
+        clear(pool, out)
+        add_combination(pool, W, parameters[which, :ENTRIES], out)
     for p in range(ENTRIES):
         if parameters[2, p] != 0.0:
-            spread += parameters[2, p] * magnitude(pool, entries + p, table)
+            spread += parameters[2, p] * magnitude(pool, W + p, table)
     return spread

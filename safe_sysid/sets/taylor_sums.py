@@ -1,73 +1,74 @@
 """Compiled sums of products of rows of a pool, of which rigid-body dynamics is full.
 
-Rows and their rounding are those of `taylor_kernels`. In rows of one plan, which have no monomials
-but the constant, a product costs less than what bounds it: its error is from the sizes
-|a| = |a_0| + sigma_a of its operands, sigma the largest value of what is linear in the error
-variables, with two square roots for each. A row takes part in about ten products, so its sigma is
-computed once, by `note_sizes`, into a column `sizes`, and a sum is rounded once:
+Rows and their rounding are those of `taylor_kernels`. A product costs less than what bounds it:
+its error is from the sizes of its operands, which are sums over all their coefficients. A row
+takes part in about ten products, so its sizes are computed once, by `note_sizes`, into a row of
+`sizes`: sigma, the largest value of what is linear in the error variables, and |a_e|, the 1-norms
+of the homogeneous parts of degrees e = 1 to D. With |a| = |a_0| + sum |a_e| + sigma_a and radii
+rho, a product has beside the coefficients that are kept at most
 
-    radius = sum sigma_a sigma_b + |a| rho_b + rho_a (|b| + rho_b)
+    sum over e + f > D of |a_e| |b_f|
+    + sigma_a sum |b_f| + sum |a_e| sigma_b + sigma_a sigma_b        (e, f > 0)
+    + |a| rho_b + rho_a (|b| + rho_b)
 
-for radii rho, and rounding. A coefficient is a sum of at most seven numbers x, of which six are
-products: an error below 8 u sum |x|. By the triangle inequality those of the constant and of both
-balls together are below 8 u (sum |a| |b| + |out| in 1-norm) on |z_1|, |z_2| <= 1, of which
-`taylor_kernels` takes 32 u.
+and a sum of products is rounded once. A coefficient is a sum of at most n = 3 PAIRS + 1 numbers x,
+all but one of them products: an error below (n + 1) u sum |x|. By the triangle inequality those
+of all coefficients and of both balls together are below (n + 1) u (sum |a| |b| + |out| in 1-norm)
+on |k_v| <= 1 and |z_1|, |z_2| <= 1, of which twice as much and more is taken.
 """
 
 from __future__ import annotations
 
 from safe_sysid.arrays import Array, IntArray
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import inline_jit, jit
 from safe_sysid.sets.interval import EPS
-from safe_sysid.sets.taylor_kernels import PAIRS, add_product, error_size, norm, rounded_up
-
-
-@jit
-def is_one_plan(table: IntArray) -> bool:
-    """Whether rows have no monomials but the constant."""
-    return table[3 + table[0]] == 1  # type: ignore[no-any-return]
+from safe_sysid.sets.lanes import anywhere
+from safe_sysid.sets.taylor_kernels import PAIRS, error_size, norm, rounded_up
 
 
 @jit
 def note_sizes(pool: Array, first: int, count: int, sizes: Array, table: IntArray) -> None:
-    """Remember sigma of some rows; to be called again whenever they change."""
-    if is_one_plan(table):
-        for a in range(first, first + count):
-            sizes[a, 0] = error_size(pool, a, 1)
+    """Remember sizes of some rows; to be called again whenever they change."""
+    last, D = pool.shape[1] - 1, table[0]
+    M = table[3 + D]
+    for a in range(first, first + count):
+        sizes[a, 0] = 0.0
+        if last > M:
+            sizes[a, 0] = error_size(pool, a, M)
+        for e in range(1, D + 1):
+            sizes[a, e] = norm(pool, a, table[2 + e], table[3 + e])
 
 
 @jit
-def add_inner_product(
+def set_inner_product(
     pool: Array, sizes: Array, a: int, b: int, step: int, out: int, table: IntArray
 ) -> None:
-    """Enclose out + sum over r < 3 of a_r b_r, in place; b_r are `step` rows apart."""
-    b1, b2 = b + step, b + 2 * step
-    if not is_one_plan(table):
-        add_product(pool, a, b, 1.0, out, table)
-        add_product(pool, a + 1, b1, 1.0, out, table)
-        add_product(pool, a + 2, b2, 1.0, out, table)
-        return
-    last = pool.shape[1] - 1
-    x0, x1, x2 = pool[a, 0], pool[a + 1, 0], pool[a + 2, 0]
+    """Enclose sum over r < 3 of a_r b_r; b_r are `step` rows apart."""
+    last, D = pool.shape[1] - 1, table[0]
+    a1, a2, b1, b2 = a + 1, a + 2, b + step, b + 2 * step
+    x0, x1, x2 = pool[a, 0], pool[a1, 0], pool[a2, 0]
+    for m in range(last):
+        pool[out, m] = x0 * pool[b, m] + x1 * pool[b1, m] + x2 * pool[b2, m]
+    row = 4 + D + table[1] + table[3 + D]
+    for e in range(1, D):
+        partners = table[3 + D - e]
+        for i in range(table[2 + e], table[3 + e]):
+            x0, x1, x2 = pool[a, i], pool[a1, i], pool[a2, i]
+            if anywhere(abs(x0) + abs(x1) + abs(x2) != 0.0):
+                for j in range(partners):
+                    pool[out, table[row + j]] += (
+                        x0 * pool[b, j] + x1 * pool[b1, j] + x2 * pool[b2, j]
+                    )
+            row += partners
     y0, y1, y2 = pool[b, 0], pool[b1, 0], pool[b2, 0]
-    before = norm(pool, out, 0, last)
-    constant = pool[out, 0] + (x0 * y0 + x1 * y1 + x2 * y2)
-    radius = pool[out, last]
-    for i in range(last + 1):  # constant and radius are set below; whole rows fill registers
-        pool[out, i] += (
-            x0 * pool[b, i]
-            + y0 * pool[a, i]
-            + (x1 * pool[b1, i] + y1 * pool[a + 1, i])
-            + (x2 * pool[b2, i] + y2 * pool[a + 2, i])
-        )
-    pool[out, 0] = constant
-    dropped, size = 0.0, 0.0
+    for m in range(table[2 + D], last):
+        pool[out, m] += y0 * pool[a, m] + y1 * pool[a1, m] + y2 * pool[a2, m]
+    radius = size = 0.0
     for r in range(3):
-        more, product = _dropped(pool, sizes, a + r, b + r * step)
-        dropped += more
+        dropped, product = _dropped(pool, sizes, a + r, b + r * step)
+        radius += dropped
         size += product
-    rounding = PAIRS * EPS * (size + before)
-    pool[out, last] = rounded_up(radius + dropped + rounding, last)
+    pool[out, last] = rounded_up(radius + 3 * PAIRS * EPS * size, last)
 
 
 @jit
@@ -75,29 +76,43 @@ def add_difference(
     pool: Array, sizes: Array, a: int, b: int, c: int, d: int, out: int, table: IntArray
 ) -> None:
     """Enclose out + a b - c d, in place."""
-    if not is_one_plan(table):
-        add_product(pool, a, b, 1.0, out, table)
-        add_product(pool, c, d, -1.0, out, table)
-        return
-    last = pool.shape[1] - 1
-    x0, y0, x1, y1 = pool[a, 0], pool[b, 0], pool[c, 0], pool[d, 0]
+    last, D = pool.shape[1] - 1, table[0]
     before = norm(pool, out, 0, last)
-    pool[out, 0] += x0 * y0 - x1 * y1
-    for i in range(1, last):
-        pool[out, i] += (x0 * pool[b, i] + y0 * pool[a, i]) - (x1 * pool[d, i] + y1 * pool[c, i])
+    x0, x1 = pool[a, 0], pool[c, 0]
+    for m in range(last):
+        pool[out, m] += x0 * pool[b, m] - x1 * pool[d, m]
+    row = 4 + D + table[1] + table[3 + D]
+    for e in range(1, D):
+        partners = table[3 + D - e]
+        for i in range(table[2 + e], table[3 + e]):
+            x0, x1 = pool[a, i], pool[c, i]
+            if anywhere(abs(x0) + abs(x1) != 0.0):
+                for j in range(partners):
+                    pool[out, table[row + j]] += x0 * pool[b, j] - x1 * pool[d, j]
+            row += partners
+    y0, y1 = pool[b, 0], pool[d, 0]
+    for m in range(table[2 + D], last):
+        pool[out, m] += y0 * pool[a, m] - y1 * pool[c, m]
     dropped, size = _dropped(pool, sizes, a, b)
     more, product = _dropped(pool, sizes, c, d)
-    rounding = PAIRS * EPS * (size + product + before)
+    rounding = 3 * PAIRS * EPS * (size + product + before)
     pool[out, last] = rounded_up(pool[out, last] + dropped + more + rounding, last)
 
 
-@jit
+@inline_jit
 def _dropped(pool: Array, sizes: Array, a: int, b: int) -> tuple[float, float]:
-    """Bound what a product of two rows has beside its linear part, and all of it."""
-    last = pool.shape[1] - 1
+    """Bound what a product of two rows has beside its coefficients, and all of these."""
+    last, D = pool.shape[1] - 1, sizes.shape[1] - 1
+    above_a = above_b = dropped = 0.0
+    for e in range(1, D + 1):
+        above_b += sizes[b, D + 1 - e]
+        above_a += sizes[a, e]
+        dropped += sizes[a, e] * above_b
+    error_a, error_b = sizes[a, 0], sizes[b, 0]
+    dropped += above_a * error_b + error_a * (above_b + error_b)
+    size_a, size_b = abs(pool[a, 0]) + above_a + error_a, abs(pool[b, 0]) + above_b + error_b
     radius_a, radius_b = pool[a, last], pool[b, last]
-    size_a, size_b = abs(pool[a, 0]) + sizes[a, 0], abs(pool[b, 0]) + sizes[b, 0]
-    dropped = sizes[a, 0] * sizes[b, 0] + size_a * radius_b + radius_a * (size_b + radius_b)
+    dropped += size_a * radius_b + radius_a * (size_b + radius_b)
     return dropped, size_a * size_b
 
 

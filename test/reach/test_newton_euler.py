@@ -14,6 +14,7 @@ from tiers import slow_after
 from safe_sysid.model.dynamics.regressors import slotine_li_regressor
 from safe_sysid.model.parameters import ratio_bounds
 from safe_sysid.reach import newton_euler
+from safe_sysid.reach.body_columns import body_columns, columns_of, places, table_of
 from safe_sysid.reach.joint_reach import KINDS, QD, QD_A, joint_reach
 from safe_sysid.reach.motion_transport import kernel_joints
 from safe_sysid.reach.newton_euler import RigidBodyTorque, rigid_body_torque
@@ -96,21 +97,27 @@ def by_numbers(case):
     inertial = slice(0, 10 * case.model.n)
     delta = case.bounds[inertial] - case.theta_0[inertial]
     parameters = np.stack([case.theta_0[inertial], delta.center, delta.radius])
-    joints = kernel_joints(case.model.tree)
+    joints, columns = kernel_joints(case.model.tree), body_columns(case.reach)
     _, T, n, width = case.reach.rows.shape
-    count = newton_euler._rows(n)
-    first = newton_euler._totals(n)
     result = RigidBodyTorque(np.empty((T, n, width)), np.empty((T, n, width)), np.empty((T, n)))
     for t in range(T):
-        pool, sizes, spread = (np.full((count, size), np.nan) for size in (width, 1, 1))
-        for kind in range(newton_euler.STATE):
-            pool[kind : newton_euler.STATE * n : newton_euler.STATE] = case.reach.rows[kind, t]
-        arguments = (joints, parameters, case.reach.monomials.kernel)
-        newton_euler._torque(pool, sizes, spread[:n], *arguments)
-        result.nominal[t], result.offset[t] = (
-            pool[first : first + 2 * n].reshape(n, 2, -1).swapaxes(0, 1)
-        )
-        result.spread[t] = spread[:n, 0]
+        sums, pools = newton_euler.Sums(np.zeros((2 * n, width)), np.zeros((n, 1))), []
+        for i, up in enumerate(joints.parent):
+            mine, table = columns_of(columns, i), table_of(columns, i)
+            pool = np.full((newton_euler._rows(i + 1), len(mine)), np.nan)
+            sizes = np.full((len(pool), table[0] + 1), np.nan)
+            pool[: newton_euler.STATE] = case.reach.rows[: newton_euler.STATE, t, i, mine]
+            if up < 0:
+                newton_euler._set_base(pool, joints.gravity)
+            else:
+                place = places(columns_of(columns, up), mine, np.empty(width, dtype=np.int64))
+                newton_euler._take_motions(pools[up], pool, joints.below[i], place)
+            newton_euler._advance(pool, joints, i, table)
+            theta = parameters[:, 10 * i :]
+            newton_euler._add_torques(pool, sizes, joints.below[i], theta, mine, table, sums)
+            pools.append(pool)
+        result.nominal[t], result.offset[t] = sums.rows.reshape(n, 2, -1).swapaxes(0, 1)
+        result.spread[t] = sums.spread[:, 0] * (1.0 + 2.0**-40)
     return result
 
 

@@ -33,7 +33,7 @@ def operate(pool, sizes, numbers, table):
     vectors.add_linear(pool, numbers[0], numbers[1], 0, 21)
     kernels.copy(pool, 11, 28)
     sums.note_sizes(pool, 0, OUT, sizes, table)
-    sums.add_inner_product(pool, sizes, 0, 3, 3, 29, table)
+    sums.set_inner_product(pool, sizes, 0, 3, 3, 29, table)
     sums.add_difference(pool, sizes, 0, 1, 7, 8, 30, table)
     sums.add_combination(pool, 0, numbers[0, 1], 30)
 
@@ -66,9 +66,9 @@ def test_lanes_hold_what_pools_hold_alone(table, errors, rng):
         numbers = rng.normal(size=(2, 3, 3)) * (rng.random((2, 3, 3)) < 0.7)
         numbers[1] = np.abs(numbers[1])
         memory = np.ascontiguousarray(np.stack(pools, axis=-1))
-        operate_in_lanes(memory, np.empty((ROWS, 1, LANES)), numbers, table.kernel)
+        operate_in_lanes(memory, np.empty((ROWS, table.degree + 1, LANES)), numbers, table.kernel)
         for lane, pool in enumerate(pools):
-            operate(pool, np.empty((ROWS, 1)), numbers, table.kernel)
+            operate(pool, np.empty((ROWS, table.degree + 1)), numbers, table.kernel)
             np.testing.assert_array_equal(memory[..., lane], pool)
             overflows += not np.all(np.isfinite(pool))
         unlike += np.any((memory == 0.0).all(axis=1) != (memory == 0.0).all(axis=(1, 2))[:, None])
@@ -83,7 +83,9 @@ def test_a_row_that_is_zero_in_some_lanes_changes_nothing_there(rng):
     memory = rng.uniform(0.5, 1.0, (ROWS, width, LANES))
     memory[0, :, ::2] = 0.0
     before = memory[17].copy()
-    operate_in_lanes(memory, np.empty((ROWS, 1, LANES)), np.ones((2, 3, 3)), table.kernel)
+    operate_in_lanes(
+        memory, np.empty((ROWS, table.degree + 1, LANES)), np.ones((2, 3, 3)), table.kernel
+    )
     changed = np.any(memory[17] != before, axis=0)
     np.testing.assert_array_equal(changed, np.arange(LANES) % 2 == 1)
 
