@@ -214,31 +214,34 @@ def square(pool: Array, a: int, out: int, table: IntArray) -> None:
 
 @jit
 def bounds(pool: Array, a: int, table: IntArray) -> tuple[float, float]:
-    """Enclose the range over the box; k_v and k_v^2 together exactly, even monomials in [0, 1]."""
-    last, D, d = pool.shape[1] - 1, table[0], table[1]
+    """Enclose the range over the box; k_v and k_v^2 together exactly, even monomials in [0, 1].
+
+    All but the constant take their absolute values from it, or add them; what those that are
+    known better take and add less is put right.
+    """
+    last, D = pool.shape[1] - 1, table[0]
     M = table[3 + D]
-    lower = upper = pool[a, 0]
-    for v in range(d):
-        linear = pool[a, 1 + v]
-        curve = pool[a, table[4 + D + v]] if D >= 2 else 0.0
-        low, high = curve - abs(linear), curve + abs(linear)
-        extreme = -linear * (0.25 * linear / curve)
-        inside = abs(linear) < 2.0 * abs(curve)
-        lower += where(inside, where(curve > 0.0, extreme, low), low)
-        upper += where(inside, where(curve > 0.0, high, extreme), high)
-    for i in range(1 + d, M):
-        c = pool[a, i]
-        if table[4 + D + d + i] == 0:
-            lower -= abs(c)
-            upper += abs(c)
-        elif i >= table[5]:  # the even ones of degree 2 are the squares, done above
-            lower += min(c, 0.0)
-            upper += max(c, 0.0)
+    size = norm(pool, a, 1, M)
+    less = more = 0.0
+    if D >= 2:
+        for v in range(table[1]):
+            linear, curve = pool[a, 1 + v], pool[a, table[4 + D + v]]
+            low, high = curve - abs(linear), curve + abs(linear)
+            extreme = -linear * (0.25 * linear / curve)
+            inside = abs(linear) < 2.0 * abs(curve)
+            most = abs(linear) + abs(curve)
+            less += most + where(inside, where(curve > 0.0, extreme, low), low)
+            more += most - where(inside, where(curve > 0.0, high, extreme), high)
+    if D >= 4:
+        for i in range(table[5], M):
+            if table[4 + D + table[1] + i] != 0:
+                less += max(pool[a, i], 0.0)
+                more += max(-pool[a, i], 0.0)
     radius = pool[a, last]
     if last > M:
         radius += error_size(pool, a, M)
-    slack = rounded_up(radius + (last + 16) * EPS * norm(pool, a, 0, last), last)
-    return lower - slack, upper + slack
+    slack = rounded_up(radius + (last + 16) * EPS * (abs(pool[a, 0]) + size), last)
+    return pool[a, 0] - (size - less) - slack, pool[a, 0] + (size - more) + slack
 
 
 @jit
