@@ -15,11 +15,13 @@ from safe_sysid.reach.joint_geometry import AXIS, BACK, INTO, LEVER, aligned, jo
 from safe_sysid.reach.joint_geometry import TURN as CROSS_AXIS
 from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.taylor_kernels import add_product, clear, copy
-from safe_sysid.sets.taylor_vectors import add_linear, clear_vector
+from safe_sysid.sets.taylor_maps import add_linear, set_linear
+from safe_sysid.sets.taylor_sums import note_sizes, set_turned
+from safe_sysid.sets.taylor_vectors import clear_vector
 
 PRISMATIC, ALIGNED, TURNED = 0, 1, 2  # kinds of joint; ALIGNED turns about z
 MOTION = 6  # rows of a motion
-TRANSPORT_WORK = 12  # rows
+TRANSPORT_WORK = 9  # rows
 
 
 class TransportJoints(NamedTuple):
@@ -46,45 +48,40 @@ def kernel_joints(tree: Tree) -> TransportJoints:
 
 @jit
 def to_child(
-    pool: Array, joint: Array, kind: int, state: int, a: int, out: int, work: int, table: IntArray
+    pool: Array,
+    sizes: Array,
+    joint: Array,
+    kind: int,
+    state: int,
+    motion: int,
+    work: int,
+    table: IntArray,
 ) -> None:
-    """Enclose motion a of the frame below in the frame of a joint; state: rows cos, sin, q.
+    """Take a motion of the frame below to the frame of a joint; state: rows cos, sin, q.
 
-    lin' = R' (lin + w x p), w' = R' w, with R = R0 B Rz B' or p = p0 + R0 axis q.
+    lin' = R' (lin + w x p), w' = R' w, with R = R0 B Rz B' or p = p0 + R0 axis q. Sizes of the
+    motion and the state are known, and then those of the motion there.
     """
-    for r in range(MOTION):
-        clear(pool, work + r)
-    add_linear(pool, joint[INTO, 0], joint[INTO, 1], a, work)
-    add_linear(pool, joint[LEVER, 0], joint[LEVER, 1], a + 3, work)
-    add_linear(pool, joint[INTO, 0], joint[INTO, 1], a + 3, work + 3)
+    set_linear(pool, sizes, joint[INTO], motion, work)
+    add_linear(pool, sizes, joint[LEVER], motion + 3, work)
+    set_linear(pool, sizes, joint[INTO], motion + 3, work + 3)
+    note_sizes(pool, work, MOTION, sizes, table)
     if kind == PRISMATIC:
         for r in range(MOTION):
-            copy(pool, work + r, out + r)
-        clear_vector(pool, work)
-        add_linear(pool, joint[CROSS_AXIS, 0], joint[CROSS_AXIS, 1], out + 3, work)
+            copy(pool, work + r, motion + r)
+        set_linear(pool, sizes, joint[CROSS_AXIS], work + 3, work)
         for r in range(3):
-            add_product(pool, state + 2, work + r, 1.0, out + r, table)
-    elif kind == ALIGNED:
-        _turn_about_z(pool, state, work, out, table)
-        _turn_about_z(pool, state, work + 3, out + 3, table)
+            add_product(pool, state + 2, work + r, 1.0, motion + r, table)
     else:
-        _turn_about_z(pool, state, work, work + 6, table)
-        _turn_about_z(pool, state, work + 3, work + 9, table)
         for r in range(0, MOTION, 3):
-            clear_vector(pool, out + r)
-            add_linear(pool, joint[BACK, 0], joint[BACK, 1], work + 6 + r, out + r)
-
-
-@jit
-def _turn_about_z(pool: Array, state: int, a: int, out: int, table: IntArray) -> None:
-    """Enclose Rz' a; rows state and state + 1 are the cosine and the sine."""
-    clear(pool, out)
-    clear(pool, out + 1)
-    copy(pool, a + 2, out + 2)
-    for r in range(2):
-        add_product(pool, state, a + r, 1.0, out + r, table)
-    add_product(pool, state + 1, a + 1, 1.0, out, table)
-    add_product(pool, state + 1, a, -1.0, out + 1, table)
+            if kind == ALIGNED:
+                set_turned(pool, sizes, state, work + r, motion + r, table)
+            else:
+                turned = work + MOTION
+                set_turned(pool, sizes, state, work + r, turned, table)
+                note_sizes(pool, turned, 3, sizes, table)
+                set_linear(pool, sizes, joint[BACK], turned, motion + r)
+    note_sizes(pool, motion, MOTION, sizes, table)
 
 
 @jit
@@ -99,12 +96,11 @@ def set_to_axis(pool: Array, joint: Array, kind: int, out: int) -> None:
 
 
 @jit
-def cross_axis(pool: Array, joint: Array, kind: int, a: int, out: int) -> None:
+def cross_axis(pool: Array, sizes: Array, joint: Array, kind: int, a: int, out: int) -> None:
     """Enclose the motion a x s, s that of the joint itself at unit rate."""
-    for r in range(MOTION):
-        clear(pool, out + r)
     if kind == PRISMATIC:
-        add_linear(pool, joint[CROSS_AXIS, 0], joint[CROSS_AXIS, 1], a + 3, out)
+        set_linear(pool, sizes, joint[CROSS_AXIS], a + 3, out)
+        clear_vector(pool, out + 3)
     else:
-        add_linear(pool, joint[CROSS_AXIS, 0], joint[CROSS_AXIS, 1], a, out)
-        add_linear(pool, joint[CROSS_AXIS, 0], joint[CROSS_AXIS, 1], a + 3, out + 3)
+        set_linear(pool, sizes, joint[CROSS_AXIS], a, out)
+        set_linear(pool, sizes, joint[CROSS_AXIS], a + 3, out + 3)

@@ -42,7 +42,6 @@ from safe_sysid.reach.joint_reach import QD, QD_A, QDD_A, JointReach
 from safe_sysid.reach.motion_transport import (
     MOTION,
     PRISMATIC,
-    TRANSPORT_WORK,
     TransportJoints,
     cross_axis,
     kernel_joints,
@@ -50,36 +49,30 @@ from safe_sysid.reach.motion_transport import (
     to_child,
 )
 from safe_sysid.sets.compiled import jit, part_jit
-from safe_sysid.sets.interval import Interval
+from safe_sysid.sets.interval import EPS, Interval
 from safe_sysid.sets.lanes import LANES, lane_pool
 from safe_sysid.sets.steps import Steps, over_steps
-from safe_sysid.sets.taylor_kernels import (
-    add,
-    add_product,
-    add_scaled,
-    clear,
-    copy,
-    magnitude,
-    scale,
-    subtract,
-)
+from safe_sysid.sets.taylor_kernels import add, add_scaled, clear, copy, magnitude, subtract
+from safe_sysid.sets.taylor_maps import add_multiples
 from safe_sysid.sets.taylor_sums import (
-    add_combination,
-    add_difference,
+    add_inner_product,
+    add_two_products,
     note_sizes,
     set_inner_product,
 )
-from safe_sysid.sets.taylor_vectors import add_cross, clear_vector
+from safe_sysid.sets.taylor_vectors import clear_vector
 
 STATE = 6  # rows of a joint state: cos, sin, q, qd, qd_a, qdd_a
 V, V_A, A = STATE, STATE + 6, STATE + 12  # rows of the motions of a body
 BASIS = STATE + 18  # of a wrench
 C, B, S, J = BASIS, BASIS + 3, BASIS + 12, BASIS + 21  # B and S are 3 x 3, J is six 3-vectors
-W = BASIS + 39  # rows of W_s for one joint and body
-ENTRIES = 10
-NOMINAL, OFFSET = W + ENTRIES, W + ENTRIES + 1  # what they are, times parameters
-WORK = OFFSET + 1  # intermediate results
-JOINTS = WORK + TRANSPORT_WORK  # motions of the joints below in the frame of the body, last rows
+FORCE, TORQUE = BASIS + 39, BASIS + 42  # of theta_0, then of the offset
+WRENCH = 6  # rows
+ENTRY = FORCE + 2 * WRENCH  # of W_s, or what a wrench does along a motion
+WORK = ENTRY + 1  # intermediate results
+JOINTS = WORK + 2 * MOTION  # motions of the joints below in the frame of the body, last rows
+ENTRIES = 10  # of W_s for one joint and body
+ROUNDED = 1e-12  # of a radius: how far the centre of equal bounds on both sides is from zero
 MOTIONS = 18
 INERTIA_ENTRIES = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))  # of I in theta
 
@@ -97,8 +90,7 @@ def rigid_body_torque(
 ) -> RigidBodyTorque:
     """Enclose the inertial part of the torque for all states of the reach and theta in bounds."""
     inertial = slice(0, 10 * model.n)
-    delta = bounds[inertial] - theta_0[inertial]
-    parameters = np.stack([theta_0[inertial], delta.center, delta.radius])
+    parameters = np.stack([theta_0[inertial], *_balls(bounds[inertial] - theta_0[inertial])])
     T, n, width = reach.q.shape
     unset = np.full((T, n, width), np.nan)  # what a kernel does not write is noticed below
     result = RigidBodyTorque(unset, unset.copy(), unset[..., 0].copy())
@@ -113,6 +105,14 @@ def rigid_body_torque(
             )
         part.setflags(write=False)
     return result
+
+
+def _balls(delta: Interval) -> tuple[Array, Array]:
+    """Centres and radii of parameters; centres that are only rounded are in the radii."""
+    center, radius = delta.center, delta.radius
+    known = np.abs(center) > ROUNDED * radius
+    wider = (radius + np.abs(center)) * (1.0 + 2.0 * EPS)
+    return np.where(known, center, 0.0), np.where(known, radius, wider)
 
 
 @jit
@@ -131,12 +131,10 @@ def _torque_into(
     by all cores.
     """
     n, width = states.shape[2:]
-    memory = np.zeros((slot.max() + 1, _rows(n) * width * LANES))
+    slots, degree, place = slot.max() + 1, columns.tables[0], np.zeros(width, dtype=np.int64)
+    memory = np.zeros((slots, _rows(n) * width * LANES))
+    sizes = np.zeros((slots, _rows(n), degree + 1, LANES))
     totals, spread = np.zeros((2 * n, width, LANES)), np.zeros((n, 1, LANES))
-    sizes, place = (
-        lane_pool(np.zeros((_rows(n), columns.tables[0] + 1, LANES))),
-        np.zeros(width, dtype=np.int64),
-    )
     own = TransportJoints(
         joints.geometry.copy(), joints.kind, joints.parent, joints.below, joints.gravity
     )
@@ -148,18 +146,26 @@ def _torque_into(
         for i in range(n):
             mine, table = columns_of(columns, i), table_of(columns, i)
             rows = _part(memory[slot[i]], i, len(mine))
-            pool, up = lane_pool(rows), own.parent[i]
+            body, up = Body(lane_pool(rows), lane_pool(sizes[slot[i]])), own.parent[i]
             joint_in_lanes(states, i, mine, first, last, STATE, rows)
             if up < 0:
-                _set_base(pool, own.gravity)
+                _set_base(body, own.gravity, table)
             else:
                 before = columns_of(columns, up)
-                below = lane_pool(_part(memory[slot[up]], up, len(before)))
-                _take_motions(below, pool, own.below[i], places(before, mine, place))
-            _advance(pool, own, i, table)
+                pool = lane_pool(_part(memory[slot[up]], up, len(before)))
+                below = Body(pool, lane_pool(sizes[slot[up]]))
+                _take_motions(below, body, own.below[i], places(before, mine, place))
+            _advance(body, own, i, table)
             sums = Sums(lane_pool(totals), lane_pool(spread))
-            _add_torques(pool, sizes, own.below[i], theta[:, 10 * i :], mine, table, sums)
+            _add_torques(body, own.below[i], theta[:, 10 * i :], mine, table, sums)
         _keep(totals, spread, first, last, result)
+
+
+class Body(NamedTuple):
+    """Rows of a body and their sizes, see `taylor_sums`."""
+
+    pool: Array
+    sizes: Array
 
 
 class Sums(NamedTuple):
@@ -195,105 +201,120 @@ def _keep(totals: Array, spread: Array, first: int, last: int, result: RigidBody
 
 
 @part_jit
-def _set_base(pool: Array, gravity: Array) -> None:
+def _set_base(body: Body, gravity: Array, table: IntArray) -> None:
     """Set motions of a body to those of the base."""
     for r in range(MOTIONS):
-        clear(pool, V + r)
+        clear(body.pool, V + r)
     for r in range(3):
-        pool[A + r, 0] = -gravity[r]
+        body.pool[A + r, 0] = -gravity[r]
+    note_sizes(body.pool, V, MOTIONS, body.sizes, table)
 
 
 @part_jit
-def _take_motions(below: Array, pool: Array, is_below: AnyArray, place: IntArray) -> None:
+def _take_motions(below: Body, body: Body, is_below: AnyArray, place: IntArray) -> None:
     """Set motions of a body, and those of the joints below it, to what they are one body below."""
-    grow(below, V, pool, MOTIONS, place)
-    for k in range((below.shape[0] - JOINTS) // MOTION):
+    _take(below, body, V, MOTIONS, place)
+    for k in range((below.pool.shape[0] - JOINTS) // MOTION):
         if is_below[k]:
-            grow(below, JOINTS + MOTION * k, pool, MOTION, place)
+            _take(below, body, JOINTS + MOTION * k, MOTION, place)
+
+
+@jit
+def _take(below: Body, body: Body, first: int, count: int, place: IntArray) -> None:
+    """Set rows of a body to those of the one below, of the same sizes."""
+    grow(below.pool, first, body.pool, count, place)
+    for a in range(first, first + count):
+        for e in range(body.sizes.shape[1]):
+            body.sizes[a, e] = below.sizes[a, e]
 
 
 @part_jit
-def _advance(pool: Array, joints: TransportJoints, i: int, table: IntArray) -> None:
+def _advance(body: Body, joints: TransportJoints, i: int, table: IntArray) -> None:
     """Take motions from the frame below to that of body i, and add what its joint does."""
-    joint, kind = joints.geometry[i], joints.kind[i]
+    pool, sizes, joint, kind = body.pool, body.sizes, joints.geometry[i], joints.kind[i]
+    note_sizes(pool, 0, STATE, sizes, table)
     for motion in (V, V_A, A):
-        to_child(pool, joint, kind, 0, motion, motion, WORK, table)
+        to_child(pool, sizes, joint, kind, 0, motion, WORK, table)
     for k in range(i):
         if joints.below[i, k]:
-            s = JOINTS + MOTION * k
-            to_child(pool, joint, kind, 0, s, s, WORK, table)
-    set_to_axis(pool, joint, kind, JOINTS + MOTION * i)
-    half_rate = WORK + MOTION
-    for rate, motion in ((QD_A, V), (QD, V_A)):
-        cross_axis(pool, joint, kind, motion, WORK)
-        copy(pool, rate, half_rate)
-        scale(pool, half_rate, 0.5, 0.0, half_rate)
-        for r in range(MOTION):
-            add_product(pool, half_rate, WORK + r, 1.0, A + r, table)
+            to_child(pool, sizes, joint, kind, 0, JOINTS + MOTION * k, WORK, table)
+    axis, crossed = JOINTS + MOTION * i, WORK + MOTION
+    set_to_axis(pool, joint, kind, axis)
+    note_sizes(pool, axis, MOTION, sizes, table)
+    cross_axis(pool, sizes, joint, kind, V, WORK)
+    cross_axis(pool, sizes, joint, kind, V_A, crossed)
+    note_sizes(pool, WORK, 2 * MOTION, sizes, table)
+    for r in range(MOTION):
+        first, second = (QD_A, WORK + r), (QD, crossed + r)
+        add_two_products(pool, sizes, first, second, (0.5, 0.5), A + r, table)
     own = 0 if kind == PRISMATIC else 3
     for rate, motion in ((QD, V), (QD_A, V_A), (QDD_A, A)):
         for r in range(3):
             center, radius = joint[AXIS, 0, 0, r], joint[AXIS, 1, 0, r]
             if abs(center) + radius > 0.0:
                 add_scaled(pool, rate, center, radius, motion + own + r)
+    note_sizes(pool, V, MOTIONS, sizes, table)
 
 
 @part_jit
 def _add_torques(
-    pool: Array,
-    sizes: Array,
+    body: Body,
     is_below: AnyArray,
     parameters: Array,
     columns: IntArray,
     table: IntArray,
     sums: Sums,
 ) -> None:
-    """Add what a body with these parameters needs of the joints below it.
-
-    `sizes` has a row for each of the pool, see `note_sizes`.
-    """
-    _set_wrench_basis(pool, table)
-    note_sizes(pool, BASIS, W - BASIS, sizes, table)
+    """Add what a body with these parameters needs of the joints below it."""
+    pool, sizes = body.pool, body.sizes
+    _set_wrench_basis(pool, sizes, table)
+    for which in range(2):
+        _set_wrench(pool, sizes, parameters[which], WRENCH * which, table)
     for k in range((pool.shape[0] - JOINTS) // MOTION):
         if is_below[k]:
             s = JOINTS + MOTION * k
-            note_sizes(pool, s, MOTION, sizes, table)
-            _set_entries(pool, sizes, s, table)
-            sums.spread[k, 0] += _set_torques(pool, parameters, table)
-            add_grown(pool, NOMINAL, columns, sums.rows, 2 * k)
-            add_grown(pool, OFFSET, columns, sums.rows, 2 * k + 1)
+            for which in range(2):
+                if np.any(parameters[which, :ENTRIES] != 0.0):
+                    force, torque = FORCE + WRENCH * which, TORQUE + WRENCH * which
+                    set_inner_product(pool, sizes, s, force, 1, ENTRY, table)
+                    add_inner_product(pool, sizes, s + 3, torque, 1, ENTRY, table)
+                    add_grown(pool, ENTRY, columns, sums.rows, 2 * k + which)
+            for p in range(ENTRIES):
+                if parameters[2, p] != 0.0:
+                    _set_entry(pool, sizes, s, p, table)
+                    sums.spread[k, 0] += parameters[2, p] * magnitude(pool, ENTRY, table)
 
 
 @part_jit
-def _set_wrench_basis(pool: Array, table: IntArray) -> None:
+def _set_wrench_basis(pool: Array, sizes: Array, table: IntArray) -> None:
     """Rows c, B, S and J of a body from its motions."""
-    w, w_a, alpha = V + 3, V_A + 3, A + 3
-    c, b, s, j = C, B, S, J
-    clear_vector(pool, c)
-    add_cross(pool, w, V_A, 1.0, c, table)
-    add_cross(pool, w_a, V, 1.0, c, table)
-    for r in range(3):
-        scale(pool, c + r, 0.5, 0.0, c + r)
-        add(pool, c + r, A + r, c + r)
-        for k in range(r, 3):
-            clear(pool, s + 3 * r + k)
-            add_product(pool, w + r, w_a + k, 1.0, s + 3 * r + k, table)
-            if k > r:
-                add_product(pool, w + k, w_a + r, 1.0, s + 3 * r + k, table)
-                scale(pool, s + 3 * r + k, 0.5, 0.0, s + 3 * r + k)
-                copy(pool, s + 3 * r + k, s + 3 * k + r)
+    alpha = A + 3
     for r in range(3):
         up, down = (r + 1) % 3, (r + 2) % 3
-        clear(pool, b + 4 * r)
-        subtract(pool, b + 4 * r, s + 4 * up, b + 4 * r)
-        subtract(pool, b + 4 * r, s + 4 * down, b + 4 * r)
-        subtract(pool, s + 3 * r + up, alpha + down, b + 3 * r + up)
-        add(pool, s + 3 * r + down, alpha + up, b + 3 * r + down)
+        copy(pool, A + r, C + r)
+        for w, v in ((V + 3, V_A), (V_A + 3, V)):
+            first, second = (w + up, v + down), (w + down, v + up)
+            add_two_products(pool, sizes, first, second, (0.5, -0.5), C + r, table)
+        for k in range(r, 3):
+            out = S + 3 * r + k
+            clear(pool, out)
+            first, second = (V + 3 + r, V_A + 3 + k), (V + 3 + k, V_A + 3 + r)
+            add_two_products(pool, sizes, first, second, (0.5, 0.5), out, table)
+            if k > r:
+                copy(pool, out, S + 3 * k + r)
+    for r in range(3):
+        up, down = (r + 1) % 3, (r + 2) % 3
+        clear(pool, B + 4 * r)
+        subtract(pool, B + 4 * r, S + 4 * up, B + 4 * r)
+        subtract(pool, B + 4 * r, S + 4 * down, B + 4 * r)
+        subtract(pool, S + 3 * r + up, alpha + down, B + 3 * r + up)
+        add(pool, S + 3 * r + down, alpha + up, B + 3 * r + down)
     for p, (r, k) in enumerate(INERTIA_ENTRIES):
-        clear_vector(pool, j + 3 * p)
-        _add_inertia_entry(pool, alpha, s, r, k, j + 3 * p)
+        clear_vector(pool, J + 3 * p)
+        _add_inertia_entry(pool, alpha, S, r, k, J + 3 * p)
         if r != k:
-            _add_inertia_entry(pool, alpha, s, k, r, j + 3 * p)
+            _add_inertia_entry(pool, alpha, S, k, r, J + 3 * p)
+    note_sizes(pool, BASIS, FORCE - BASIS, sizes, table)
 
 
 @jit
@@ -306,26 +327,31 @@ def _add_inertia_entry(pool: Array, alpha: int, s: int, r: int, k: int, out: int
 
 
 @part_jit
-def _set_entries(pool: Array, sizes: Array, motion: int, table: IntArray) -> None:
-    """Ten entries of W_s for one body and the joint whose motion is given."""
-    z = motion + 3
-    set_inner_product(pool, sizes, motion, C, 1, W, table)
-    for p in range(3):
-        set_inner_product(pool, sizes, motion, B + p, 3, W + 1 + p, table)
-        up, down = (p + 1) % 3, (p + 2) % 3
-        add_difference(pool, sizes, C + up, z + down, C + down, z + up, W + 1 + p, table)
-    for p in range(6):
-        set_inner_product(pool, sizes, z, J + 3 * p, 1, W + 4 + p, table)
+def _set_wrench(pool: Array, sizes: Array, theta: Array, skip: int, table: IntArray) -> None:
+    """Set the wrench that a body of these parameters needs, some rows behind the first."""
+    for r in range(3):
+        up, down = (r + 1) % 3, (r + 2) % 3
+        force, torque = FORCE + skip + r, TORQUE + skip + r
+        clear(pool, force)
+        add_multiples(pool, sizes, B + 3 * r, 1, theta[1:], force)
+        add_scaled(pool, C + r, theta[0], 0.0, force)
+        clear(pool, torque)
+        add_multiples(pool, sizes, J + r, 3, theta[4:], torque)
+        add_multiples(pool, sizes, J + 9 + r, 3, theta[7:], torque)
+        add_scaled(pool, C + down, theta[1 + up], 0.0, torque)
+        add_scaled(pool, C + up, -theta[1 + down], 0.0, torque)
+    note_sizes(pool, FORCE + skip, WRENCH, sizes, table)
 
 
 @part_jit
-def _set_torques(pool: Array, parameters: Array, table: IntArray) -> float:
-    """Set entries times theta_0 and times the centre of delta; magnitude times the radius."""
-    spread = 0.0
-    for which, out in enumerate((NOMINAL, OFFSET)):
-        clear(pool, out)
-        add_combination(pool, W, parameters[which, :ENTRIES], out)
-    for p in range(ENTRIES):
-        if parameters[2, p] != 0.0:
-            spread += parameters[2, p] * magnitude(pool, W + p, table)
-    return spread
+def _set_entry(pool: Array, sizes: Array, motion: int, p: int, table: IntArray) -> None:
+    """Set entry p of W_s for one body and the joint whose motion is given."""
+    z = motion + 3
+    if p == 0:
+        set_inner_product(pool, sizes, motion, C, 1, ENTRY, table)
+    elif p < 4:
+        first, second = (z + (p + 1) % 3, C + p % 3), (z + p % 3, C + (p + 1) % 3)
+        set_inner_product(pool, sizes, motion, B + p - 1, 3, ENTRY, table)
+        add_two_products(pool, sizes, first, second, (1.0, -1.0), ENTRY, table)
+    else:
+        set_inner_product(pool, sizes, z, J + 3 * (p - 4), 1, ENTRY, table)

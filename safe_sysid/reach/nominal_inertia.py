@@ -38,7 +38,8 @@ from safe_sysid.sets.lanes import LANES, lane_pool
 from safe_sysid.sets.monomials import monomials
 from safe_sysid.sets.spectral import spectral_bound
 from safe_sysid.sets.steps import Steps, over_steps
-from safe_sysid.sets.taylor_kernels import add_product, add_scaled, bounds, clear
+from safe_sysid.sets.taylor_kernels import add_scaled, bounds, clear, copy
+from safe_sysid.sets.taylor_sums import add_inner_product
 
 NUMBERS = monomials(0, 1)  # rows that are numbers with a radius
 STATE = 3  # rows of a joint: cos, sin, q, the first kinds of a reach
@@ -223,6 +224,7 @@ def _mass_matrix_into(
     """Fill H with centres and radii, LANES steps at a time; copies are those of `newton_euler`."""
     n, width = states.shape[2:]
     positions, rows = np.empty((STATE * n, width, LANES)), np.zeros((_rows(n), 2, LANES))
+    sizes = lane_pool(np.zeros((_rows(n), 2, LANES)))
     own = TransportJoints(
         joints.geometry.copy(), joints.kind, joints.parent, joints.below, joints.gravity
     )
@@ -231,7 +233,7 @@ def _mass_matrix_into(
         last = min(first + LANES, steps[1]) - 1
         states_in_lanes(states, first, last, STATE, positions)
         _set_numbers(lane_pool(positions), lane_pool(rows), tables[0])
-        _set_totals(lane_pool(rows), own, masses, tables[1])
+        _set_totals(lane_pool(rows), sizes, own, masses, tables[1])
         _keep(rows, first, last, H)
 
 
@@ -285,8 +287,10 @@ def _rows(n: int) -> int:
 
 
 @part_jit
-def _set_totals(pool: Array, joints: TransportJoints, bodies: Array, table: IntArray) -> None:
-    """Sum s_k' I_i s_m over bodies i, for k <= m."""
+def _set_totals(
+    pool: Array, sizes: Array, joints: TransportJoints, bodies: Array, table: IntArray
+) -> None:
+    """Sum s_k' I_i s_m over bodies i, for k <= m. Numbers have no sizes but themselves."""
     n = len(joints.parent)
     for total in range(_totals(n), _momentum(n)):
         clear(pool, total)
@@ -295,16 +299,19 @@ def _set_totals(pool: Array, joints: TransportJoints, bodies: Array, table: IntA
         for k in range(i):
             if joints.below[i, k]:
                 s = _motion(n, i, k)
-                to_child(pool, joint, kind, STATE * i, _motion(n, up, k), s, _work(n), table)
+                for r in range(MOTION):
+                    copy(pool, _motion(n, up, k) + r, s + r)
+                to_child(pool, sizes, joint, kind, STATE * i, s, _work(n), table)
         set_to_axis(pool, joint, kind, _motion(n, i, i))
         for m in range(i + 1):
             if joints.below[i, m]:
-                _set_momentum(pool, bodies[i], _motion(n, i, m), _momentum(n))
+                force = _momentum(n)
+                _set_momentum(pool, bodies[i], _motion(n, i, m), force)
                 for k in range(m + 1):
                     if joints.below[i, k]:
                         s, total = _motion(n, i, k), _totals(n) + n * k + m
-                        for r in range(MOTION):
-                            add_product(pool, s + r, _momentum(n) + r, 1.0, total, table)
+                        add_inner_product(pool, sizes, s, force, 1, total, table)
+                        add_inner_product(pool, sizes, s + 3, force + 3, 1, total, table)
 
 
 @part_jit

@@ -23,7 +23,9 @@ from safe_sysid.arrays import Array, IntArray
 from safe_sysid.sets.compiled import inline_jit, jit
 from safe_sysid.sets.interval import EPS
 from safe_sysid.sets.lanes import anywhere
-from safe_sysid.sets.taylor_kernels import PAIRS, error_size, norm, rounded_up
+from safe_sysid.sets.taylor_kernels import PAIRS, copy, error_size, norm, rounded_up
+
+Pair = tuple[int, int]  # rows
 
 
 @jit
@@ -44,11 +46,33 @@ def set_inner_product(
     pool: Array, sizes: Array, a: int, b: int, step: int, out: int, table: IntArray
 ) -> None:
     """Enclose sum over r < 3 of a_r b_r; b_r are `step` rows apart."""
-    last, D = pool.shape[1] - 1, table[0]
-    a1, a2, b1, b2 = a + 1, a + 2, b + step, b + 2 * step
-    x0, x1, x2 = pool[a, 0], pool[a1, 0], pool[a2, 0]
+    last, b1, b2 = pool.shape[1] - 1, b + step, b + 2 * step
+    x0, x1, x2 = pool[a, 0], pool[a + 1, 0], pool[a + 2, 0]
     for m in range(last):
         pool[out, m] = x0 * pool[b, m] + x1 * pool[b1, m] + x2 * pool[b2, m]
+    _add_other_products(pool, a, b, step, out, table)
+    pool[out, last] = _loss(pool, sizes, a, b, step, 0.0)
+
+
+@jit
+def add_inner_product(
+    pool: Array, sizes: Array, a: int, b: int, step: int, out: int, table: IntArray
+) -> None:
+    """Enclose out + sum over r < 3 of a_r b_r, in place; b_r are `step` rows apart."""
+    last, b1, b2 = pool.shape[1] - 1, b + step, b + 2 * step
+    before = norm(pool, out, 0, last)
+    x0, x1, x2 = pool[a, 0], pool[a + 1, 0], pool[a + 2, 0]
+    for m in range(last):
+        pool[out, m] += x0 * pool[b, m] + x1 * pool[b1, m] + x2 * pool[b2, m]
+    _add_other_products(pool, a, b, step, out, table)
+    radius = pool[out, last] + _loss(pool, sizes, a, b, step, before)
+    pool[out, last] = rounded_up(radius, last)
+
+
+@inline_jit
+def _add_other_products(pool: Array, a: int, b: int, step: int, out: int, table: IntArray) -> None:
+    """Add the coefficients of the products, but for those with the constants of a."""
+    last, D, a1, a2, b1, b2 = pool.shape[1] - 1, table[0], a + 1, a + 2, b + step, b + 2 * step
     row = 4 + D + table[1] + table[3 + D]
     for e in range(1, D):
         partners = table[3 + D - e]
@@ -63,40 +87,86 @@ def set_inner_product(
     y0, y1, y2 = pool[b, 0], pool[b1, 0], pool[b2, 0]
     for m in range(table[2 + D], last):
         pool[out, m] += y0 * pool[a, m] + y1 * pool[a1, m] + y2 * pool[a2, m]
-    radius = size = 0.0
+
+
+@inline_jit
+def _loss(pool: Array, sizes: Array, a: int, b: int, step: int, before: float) -> float:
+    """Radius of the sum of three products and of what was there before."""
+    radius, size = 0.0, before
     for r in range(3):
         dropped, product = _dropped(pool, sizes, a + r, b + r * step)
         radius += dropped
         size += product
-    pool[out, last] = rounded_up(radius + 3 * PAIRS * EPS * size, last)
+    return rounded_up(radius + 3 * PAIRS * EPS * size, pool.shape[1])  # type: ignore[no-any-return]
 
 
 @jit
-def add_difference(
-    pool: Array, sizes: Array, a: int, b: int, c: int, d: int, out: int, table: IntArray
+def add_two_products(
+    pool: Array,
+    sizes: Array,
+    first: Pair,
+    second: Pair,
+    factors: tuple[float, float],
+    out: int,
+    table: IntArray,
 ) -> None:
-    """Enclose out + a b - c d, in place."""
-    last, D = pool.shape[1] - 1, table[0]
+    """Enclose out + f a b + g c d, in place, for pairs (a, b) and (c, d); f, g powers of two."""
+    last, D, (a, b), (c, d), (f, g) = pool.shape[1] - 1, table[0], first, second, factors
     before = norm(pool, out, 0, last)
-    x0, x1 = pool[a, 0], pool[c, 0]
+    x0, x1 = f * pool[a, 0], g * pool[c, 0]
     for m in range(last):
-        pool[out, m] += x0 * pool[b, m] - x1 * pool[d, m]
+        pool[out, m] += x0 * pool[b, m] + x1 * pool[d, m]
     row = 4 + D + table[1] + table[3 + D]
     for e in range(1, D):
         partners = table[3 + D - e]
         for i in range(table[2 + e], table[3 + e]):
-            x0, x1 = pool[a, i], pool[c, i]
+            x0, x1 = f * pool[a, i], g * pool[c, i]
             if anywhere(abs(x0) + abs(x1) != 0.0):
                 for j in range(partners):
-                    pool[out, table[row + j]] += x0 * pool[b, j] - x1 * pool[d, j]
+                    pool[out, table[row + j]] += x0 * pool[b, j] + x1 * pool[d, j]
             row += partners
-    y0, y1 = pool[b, 0], pool[d, 0]
+    y0, y1 = f * pool[b, 0], g * pool[d, 0]
     for m in range(table[2 + D], last):
-        pool[out, m] += y0 * pool[a, m] - y1 * pool[c, m]
+        pool[out, m] += y0 * pool[a, m] + y1 * pool[c, m]
     dropped, size = _dropped(pool, sizes, a, b)
     more, product = _dropped(pool, sizes, c, d)
-    rounding = 3 * PAIRS * EPS * (size + product + before)
-    pool[out, last] = rounded_up(pool[out, last] + dropped + more + rounding, last)
+    radius = abs(f) * dropped + abs(g) * more
+    rounding = 3 * PAIRS * EPS * (abs(f) * size + abs(g) * product + before)
+    pool[out, last] = rounded_up(pool[out, last] + radius + rounding, last)
+
+
+@jit
+def set_turned(pool: Array, sizes: Array, state: int, a: int, out: int, table: IntArray) -> None:
+    """Enclose Rz' a, for three rows each; the first two of a state are the cosine and the sine."""
+    last, D, cosine, sine, x, y = pool.shape[1] - 1, table[0], state, state + 1, a, a + 1
+    c, s = pool[cosine, 0], pool[sine, 0]
+    for m in range(last):
+        u, v = pool[x, m], pool[y, m]
+        pool[out, m] = c * u + s * v
+        pool[out + 1, m] = c * v - s * u
+    row = 4 + D + table[1] + table[3 + D]
+    for e in range(1, D):
+        partners = table[3 + D - e]
+        for i in range(table[2 + e], table[3 + e]):
+            c, s = pool[cosine, i], pool[sine, i]
+            if anywhere(abs(c) + abs(s) != 0.0):
+                for j in range(partners):
+                    u, v, m = pool[x, j], pool[y, j], table[row + j]
+                    pool[out, m] += c * u + s * v
+                    pool[out + 1, m] += c * v - s * u
+            row += partners
+    u, v = pool[x, 0], pool[y, 0]
+    for m in range(table[2 + D], last):
+        c, s = pool[cosine, m], pool[sine, m]
+        if anywhere(abs(c) + abs(s) != 0.0):
+            pool[out, m] += c * u + s * v
+            pool[out + 1, m] += c * v - s * u
+    for r in range(2):
+        dropped, size = _dropped(pool, sizes, cosine, x + r)
+        more, product = _dropped(pool, sizes, sine, x + 1 - r)
+        rounding = 3 * PAIRS * EPS * (size + product)
+        pool[out + r, last] = rounded_up(dropped + more + rounding, last)
+    copy(pool, a + 2, out + 2)
 
 
 @inline_jit
@@ -114,23 +184,3 @@ def _dropped(pool: Array, sizes: Array, a: int, b: int) -> tuple[float, float]:
     radius_a, radius_b = pool[a, last], pool[b, last]
     dropped += size_a * radius_b + radius_a * (size_b + radius_b)
     return dropped, size_a * size_b
-
-
-@jit
-def add_combination(pool: Array, first: int, factors: Array, out: int) -> None:
-    """Enclose out + sum of factors_p times row first + p, in place.
-
-    Each coefficient is a sum of one number more than there are factors, all but one of them
-    products.
-    """
-    last, count = pool.shape[1] - 1, len(factors)
-    size, radius = norm(pool, out, 0, last), pool[out, last]
-    for p in range(count):
-        factor = factors[p]
-        if factor != 0.0:
-            size += abs(factor) * norm(pool, first + p, 0, last)
-            radius += abs(factor) * pool[first + p, last]
-            for i in range(last):
-                pool[out, i] += factor * pool[first + p, i]
-    rounding = (count + 2) * EPS * size
-    pool[out, last] = rounded_up(radius + rounding, last + count)

@@ -95,27 +95,27 @@ def replaced(case, reach):
 def by_numbers(case):
     """Return the torque of the same recursion on pools of numbers, one time step at a time."""
     inertial = slice(0, 10 * case.model.n)
-    delta = case.bounds[inertial] - case.theta_0[inertial]
-    parameters = np.stack([case.theta_0[inertial], delta.center, delta.radius])
+    balls = newton_euler._balls(case.bounds[inertial] - case.theta_0[inertial])
+    parameters = np.stack([case.theta_0[inertial], *balls])
     joints, columns = kernel_joints(case.model.tree), body_columns(case.reach)
     _, T, n, width = case.reach.rows.shape
     result = RigidBodyTorque(np.empty((T, n, width)), np.empty((T, n, width)), np.empty((T, n)))
     for t in range(T):
-        sums, pools = newton_euler.Sums(np.zeros((2 * n, width)), np.zeros((n, 1))), []
+        sums, bodies = newton_euler.Sums(np.zeros((2 * n, width)), np.zeros((n, 1))), []
         for i, up in enumerate(joints.parent):
             mine, table = columns_of(columns, i), table_of(columns, i)
             pool = np.full((newton_euler._rows(i + 1), len(mine)), np.nan)
-            sizes = np.full((len(pool), table[0] + 1), np.nan)
+            body = newton_euler.Body(pool, np.full((len(pool), table[0] + 1), np.nan))
             pool[: newton_euler.STATE] = case.reach.rows[: newton_euler.STATE, t, i, mine]
             if up < 0:
-                newton_euler._set_base(pool, joints.gravity)
+                newton_euler._set_base(body, joints.gravity, table)
             else:
                 place = places(columns_of(columns, up), mine, np.empty(width, dtype=np.int64))
-                newton_euler._take_motions(pools[up], pool, joints.below[i], place)
-            newton_euler._advance(pool, joints, i, table)
+                newton_euler._take_motions(bodies[up], body, joints.below[i], place)
+            newton_euler._advance(body, joints, i, table)
             theta = parameters[:, 10 * i :]
-            newton_euler._add_torques(pool, sizes, joints.below[i], theta, mine, table, sums)
-            pools.append(pool)
+            newton_euler._add_torques(body, joints.below[i], theta, mine, table, sums)
+            bodies.append(body)
         result.nominal[t], result.offset[t] = sums.rows.reshape(n, 2, -1).swapaxes(0, 1)
         result.spread[t] = sums.spread[:, 0] * (1.0 + 2.0**-40)
     return result

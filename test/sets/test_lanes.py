@@ -5,6 +5,7 @@ import pytest
 from sets.test_error_variables import MODELS, random_pool
 
 from safe_sysid.sets import taylor_kernels as kernels
+from safe_sysid.sets import taylor_maps as maps
 from safe_sysid.sets import taylor_sums as sums
 from safe_sysid.sets import taylor_vectors as vectors
 from safe_sysid.sets.compiled import jit
@@ -12,7 +13,7 @@ from safe_sysid.sets.lanes import LANES, lane_pool
 from safe_sysid.sets.monomials import monomials
 
 NAMES = ['two', 'cubic', 'none']
-OUT, ROWS, USED = 12, 40, 34  # first row that is written, rows, end of those that are written
+OUT, ROWS, USED = 12, 40, 40  # first row that is written, rows, end of those that are written
 SCALES = (1.0, 1.0, 1e-3, 1e160, 1e300, 1e-160, 1e-310)
 
 
@@ -34,8 +35,12 @@ def operate(pool, sizes, numbers, table):
     kernels.copy(pool, 11, 28)
     sums.note_sizes(pool, 0, OUT, sizes, table)
     sums.set_inner_product(pool, sizes, 0, 3, 3, 29, table)
-    sums.add_difference(pool, sizes, 0, 1, 7, 8, 30, table)
-    sums.add_combination(pool, 0, numbers[0, 1], 30)
+    sums.add_inner_product(pool, sizes, 1, 4, 1, 29, table)
+    sums.add_two_products(pool, sizes, (0, 1), (7, 8), (0.5, -1.0), 30, table)
+    maps.add_multiples(pool, sizes, 0, 2, numbers[0, 1], 30)
+    sums.set_turned(pool, sizes, 0, 3, 34, table)
+    maps.set_linear(pool, sizes, numbers, 3, 37)
+    maps.add_linear(pool, sizes, numbers, 6, 37)
 
 
 @jit
