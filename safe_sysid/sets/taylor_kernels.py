@@ -226,12 +226,14 @@ def bounds(pool: Array, a: int, table: IntArray) -> tuple[float, float]:
     if D >= 2:
         for v in range(table[1]):
             linear, curve = pool[a, 1 + v], pool[a, table[4 + D + v]]
-            low, high = curve - abs(linear), curve + abs(linear)
-            extreme = -linear * (0.25 * linear / curve)
+            less += abs(curve) + curve
+            more += abs(curve) - curve
             inside = abs(linear) < 2.0 * abs(curve)
-            most = abs(linear) + abs(curve)
-            less += most + where(inside, where(curve > 0.0, extreme, low), low)
-            more += most - where(inside, where(curve > 0.0, high, extreme), high)
+            if anywhere(inside):
+                extreme = -linear * (0.25 * linear / curve)
+                lower, higher = extreme - (curve - abs(linear)), curve + abs(linear) - extreme
+                less += where(inside, where(curve > 0.0, lower, 0.0), 0.0)
+                more += where(inside, where(curve > 0.0, 0.0, higher), 0.0)
     if D >= 4:
         for i in range(table[5], M):
             if table[4 + D + table[1] + i] != 0:

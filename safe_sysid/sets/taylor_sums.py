@@ -12,9 +12,9 @@ rho, a product has beside the coefficients that are kept at most
     + |a| rho_b + rho_a (|b| + rho_b)
 
 and a sum of products is rounded once. A coefficient is a sum of at most n = 3 PAIRS + 1 numbers x,
-all but one of them products: an error below (n + 1) u sum |x|. By the triangle inequality those
-of all coefficients and of both balls together are below (n + 1) u (sum |a| |b| + |out| in 1-norm)
-on |k_v| <= 1 and |z_1|, |z_2| <= 1, of which twice as much and more is taken.
+all but one of them products: an error below 1.01 n u sum |x| < ROUNDING sum |x|. By the triangle
+inequality those of all coefficients and of both balls together are below as much of
+sum |a| |b| + |out| in 1-norm on |k_v| <= 1 and |z_1|, |z_2| <= 1.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from safe_sysid.sets.lanes import anywhere
 from safe_sysid.sets.taylor_kernels import PAIRS, copy, error_size, norm, rounded_up
 
 Pair = tuple[int, int]  # rows
+ROUNDING = 2 * PAIRS * EPS
 
 
 @jit
@@ -97,7 +98,7 @@ def _loss(pool: Array, sizes: Array, a: int, b: int, step: int, before: float) -
         dropped, product = _dropped(pool, sizes, a + r, b + r * step)
         radius += dropped
         size += product
-    return rounded_up(radius + 3 * PAIRS * EPS * size, pool.shape[1])  # type: ignore[no-any-return]
+    return rounded_up(radius + ROUNDING * size, pool.shape[1])  # type: ignore[no-any-return]
 
 
 @jit
@@ -131,7 +132,7 @@ def add_two_products(
     dropped, size = _dropped(pool, sizes, a, b)
     more, product = _dropped(pool, sizes, c, d)
     radius = abs(f) * dropped + abs(g) * more
-    rounding = 3 * PAIRS * EPS * (abs(f) * size + abs(g) * product + before)
+    rounding = ROUNDING * (abs(f) * size + abs(g) * product + before)
     pool[out, last] = rounded_up(pool[out, last] + radius + rounding, last)
 
 
@@ -164,7 +165,7 @@ def set_turned(pool: Array, sizes: Array, state: int, a: int, out: int, table: I
     for r in range(2):
         dropped, size = _dropped(pool, sizes, cosine, x + r)
         more, product = _dropped(pool, sizes, sine, x + 1 - r)
-        rounding = 3 * PAIRS * EPS * (size + product)
+        rounding = ROUNDING * (size + product)
         pool[out + r, last] = rounded_up(dropped + more + rounding, last)
     copy(pool, a + 2, out + 2)
 
