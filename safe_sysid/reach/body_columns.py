@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
-from safe_sysid.reach.joint_reach import QD_D, JointReach
+from safe_sysid.reach.joint_reach import JointReach
 from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.interval import EPS
 from safe_sysid.sets.lanes import LANES
-from safe_sysid.sets.monomials import monomials
-from safe_sysid.sets.taylor_kernels import clear, norm, rounded_up
+from safe_sysid.sets.monomials import Monomials, monomials
+from safe_sysid.sets.taylor_kernels import clear, rounded_up
 
 
 class BodyColumns(NamedTuple):
@@ -31,16 +31,23 @@ class BodyColumns(NamedTuple):
     first_table: IntArray  # (n + 1,)
 
 
-def body_columns(reach: JointReach) -> BodyColumns:
-    """Return the columns that states of the joints up to each have."""
+class Body(NamedTuple):
+    """Rows of a body and their sizes, see `taylor_sums`."""
+
+    pool: Array
+    sizes: Array
+
+
+def body_columns(reach: JointReach, kinds: int) -> BodyColumns:
+    """Return the columns that the first kinds of state of the joints up to each have."""
     n, table = reach.q.shape[1], reach.monomials
     sizes = np.zeros((n, reach.rows.shape[3]))
-    _add_sizes(reach.rows, sizes)
+    _add_sizes(reach.rows[:kinds], sizes)
     used = ~(sizes[:, :-1] == 0.0)  # also of what is no number
     in_monomials = used[:, : table.count, None] & (table.exponents > 0)
-    variables = _up_to_last(in_monomials.any(axis=1))
-    errors = _up_to_last(used[:, table.count :].reshape(n, 2, -1).any(axis=1))
-    return _body_columns(table.variables, table.degree, variables, errors, used.shape[1])
+    in_errors = used[:, table.count :].reshape(n, 2, -1)
+    variables, errors = _up_to_last(in_monomials.any(axis=1)), _up_to_last(in_errors.any(axis=1))
+    return _body_columns(table, variables, errors, used.shape[1])
 
 
 def _up_to_last(used: Array) -> tuple[int, ...]:
@@ -51,19 +58,24 @@ def _up_to_last(used: Array) -> tuple[int, ...]:
 
 @lru_cache(maxsize=32)  # all plans of a search have the same
 def _body_columns(
-    d: int, degree: int, variables: tuple[int, ...], errors: tuple[int, ...], radius: int
+    table: Monomials,
+    variables: tuple[int, ...],
+    errors: tuple[int, ...],
+    radius: int,
 ) -> BodyColumns:
-    exponents = monomials(d, degree).exponents
-    M = len(exponents)
+    exponents, M = table.exponents, table.count
     each = (radius - M) // 2
     columns, tables = [], []
     for v, e in zip(variables, errors, strict=True):
         own = np.flatnonzero(~np.any(exponents[:, v:], axis=1))
         balls = M + np.arange(e)
         columns.append(np.concatenate([own, balls, balls + each, [radius]]))
-        tables.append(monomials(v, degree).kernel)
+        tables.append(monomials(v, table.degree).kernel)
     found = BodyColumns(
-        np.concatenate(columns), _begins(columns), np.concatenate(tables), _begins(tables)
+        np.concatenate(columns),
+        _begins(columns),
+        np.concatenate(tables),
+        _begins(tables),
     )
     for part in found:
         part.setflags(write=False)
@@ -90,8 +102,8 @@ def slots(parent: IntArray) -> IntArray:
 
 @jit
 def _add_sizes(rows: Array, sizes: Array) -> None:
-    """Add absolute values of coefficients of all states that torques depend on, (n, M + 1)."""
-    for kind in range(QD_D):
+    """Add absolute values of the coefficients of joint states, (n, M + 1)."""
+    for kind in range(rows.shape[0]):
         for t in range(rows.shape[1]):
             for j in range(rows.shape[2]):
                 for m in range(rows.shape[3]):
@@ -134,19 +146,29 @@ def joint_in_lanes(
 
 
 @jit
-def grow(below: Array, a: int, here: Array, count: int, place: IntArray) -> None:
+def rows_in(memory: Array, count: int, width: int) -> Array:
+    """Return rows of lanes that begin where the memory does."""
+    return memory[: count * width * LANES].reshape((count, width, LANES))
+
+
+@jit
+def grow(below: Body, a: int, here: Body, out: int, count: int, place: IntArray) -> None:
     """Set rows of a body to those of the one below, whose columns have these places here."""
-    for row in range(a, a + count):
-        clear(here, row)
+    for r in range(count):
+        clear(here.pool, out + r)
         for m in range(len(place)):
-            here[row, place[m]] = below[row, m]
+            here.pool[out + r, place[m]] = below.pool[a + r, m]
+        for e in range(here.sizes.shape[1]):
+            here.sizes[out + r, e] = below.sizes[a + r, e]
 
 
 @jit
 def add_grown(pool: Array, a: int, columns: IntArray, totals: Array, out: int) -> None:
     """Enclose out + a, in place, for a row of a body and one of all variables."""
-    last = totals.shape[1] - 1
-    radius = totals[out, last] + pool[a, pool.shape[1] - 1]
+    last, size = totals.shape[1] - 1, 0.0
     for m in range(len(columns) - 1):
-        totals[out, columns[m]] += pool[a, m]
-    totals[out, last] = rounded_up(radius + EPS * norm(totals, out, 0, last), last)
+        total = totals[out, columns[m]] + pool[a, m]
+        totals[out, columns[m]] = total
+        size += abs(total)
+    radius = totals[out, last] + pool[a, pool.shape[1] - 1]
+    totals[out, last] = rounded_up(radius + EPS * size, last)

@@ -21,23 +21,39 @@ from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.tree import Tree
+from safe_sysid.reach.body_columns import (
+    Body,
+    BodyColumns,
+    body_columns,
+    columns_of,
+    grow,
+    joint_in_lanes,
+    places,
+    rows_in,
+    slots,
+    table_of,
+)
 from safe_sysid.reach.error_balls import ErrorSet, error_balls, levers
-from safe_sysid.reach.joint_reach import JointReach, states_in_lanes
+from safe_sysid.reach.joint_reach import JointReach
 from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.sets.compiled import jit, part_jit
-from safe_sysid.sets.interval import EPS, Interval
+from safe_sysid.sets.interval import EPS
 from safe_sysid.sets.lanes import LANES, lane_pool
 from safe_sysid.sets.monomials import Monomials
 from safe_sysid.sets.steps import Steps, over_steps
 from safe_sysid.sets.taylor_kernels import add_product, add_scaled, bounds, clear, copy
+from safe_sysid.sets.taylor_maps import add_multiples, set_linear
 from safe_sysid.sets.taylor_model import TaylorModel
-from safe_sysid.sets.taylor_vectors import add_linear, clear_vector
+from safe_sysid.sets.taylor_sums import add_two_products, note_sizes
 
 _DIRECTION = 2.0**-50  # error of entries of axes and rotations that were normalised in floats
 # Entries of N, C, S and R0 a are sums of at most four products of three such factors, each at most
 # 1 + 2^-50: off by less than 4 (3 + 4) _DIRECTION, rounding included.
 _PRODUCT = 2.0**-45
-STATE, POSE, WORK = 3, 12, 3  # rows of a joint: cos, sin, q; rotation and origin; of work
+STATE = 3  # rows of a joint: cos, sin, q
+BELOW, HERE = STATE, STATE + 12  # rotation and origin of the joint below and of this one
+WORK = STATE + 24  # intermediate results
+ROWS = WORK + 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,13 +91,9 @@ def forward_occupancy(model: RobotModel, desired: JointReach, errors: ErrorSet) 
     every = np.arange(n)
     joint = np.concatenate([capsules.joint, capsules.joint])
     points = np.concatenate([capsules.a, capsules.b])
-    rows = placed_rows(
-        tree,
-        np.concatenate([joint, every, every]),
-        np.concatenate([points, np.zeros((n, 3)), tree.axis]),
-        desired,
-    )
-    center, half_widths = enclosing_boxes(rows, desired.monomials)
+    joints = np.concatenate([joint, every, every])
+    placed = np.concatenate([points, np.zeros((n, 3)), tree.axis])
+    rows, (center, half_widths) = _placed(tree, joints, placed, desired, len(joint))
     slides = np.zeros(n)
     if np.any(tree.is_prismatic):
         slides = TaylorModel(desired.monomials, desired.q).bound().magnitude.max(axis=0)
@@ -89,7 +101,7 @@ def forward_occupancy(model: RobotModel, desired: JointReach, errors: ErrorSet) 
     balls = error_balls(lever, errors, center, half_widths)
     ends = slice(0, len(joint))
     boxes = center[:, ends].copy(), half_widths[:, ends].copy()
-    return Occupancy(desired.monomials, rows[:, ends].copy(), boxes, balls)
+    return Occupancy(desired.monomials, rows, boxes, balls)
 
 
 def without_error(n: int) -> TrackingError:
@@ -98,33 +110,34 @@ def without_error(n: int) -> TrackingError:
     return TrackingError(np.ones(n), nothing, nothing, nothing)
 
 
-def enclosing_boxes(rows: Array, monomials: Monomials) -> tuple[Array, Array]:
-    """Boxes that contain every point over its whole set; rows (T, P, 3, M + 1) to (T, P, 3).
-
-    They are given by their centres and half widths.
-    """
-    if rows.shape[-1] == 2:  # numbers with a radius
-        return rows[..., 0].copy(), rows[..., 1].copy()
-    flat = rows.reshape(-1, rows.shape[-1])
-    lower, upper = np.empty(len(flat)), np.empty(len(flat))
-    over_steps(_bounds, len(flat), flat, monomials.kernel, lower, upper)
-    boxes = Interval(lower.reshape(rows.shape[:-1]), upper.reshape(rows.shape[:-1]))
-    return boxes.center, boxes.radius
-
-
 def placed_rows(tree: Tree, joint: IntArray, points: Array, joints: JointReach) -> Array:
     """Taylor models of points fixed to joints (-1: the base), (T, P, 3, M + 1)."""
+    return _placed(tree, joint, points, joints, len(points))[0]
+
+
+def _placed(
+    tree: Tree, joint: IntArray, points: Array, joints: JointReach, count: int
+) -> tuple[Array, tuple[Array, Array]]:
+    """Taylor models of the first points, as many as told, and boxes about all of them.
+
+    Boxes are given by their centres and half widths, (T, P, 3) each.
+    """
     _, T, _, width = joints.rows.shape
-    out = np.empty((T, len(points), 3, width))
-    maps, table = joint_maps(tree), joints.monomials.kernel
-    arguments = (tree.parent, maps, joints.rows, joint, points, table, out)
-    over_steps(_placed_rows, T, *arguments, together=LANES)
-    if not np.all(np.isfinite(out)):
+    rows = np.zeros((T, count, 3, width))
+    boxes = np.full((T, len(points), 3), np.nan), np.full((T, len(points), 3), np.nan)
+    on_base = np.flatnonzero(joint < 0)
+    boxes[0][:, on_base], boxes[1][:, on_base] = points[on_base], 0.0
+    on_base = on_base[on_base < count]
+    rows[:, on_base, :, 0] = points[on_base][:, None]
+    columns, arm = body_columns(joints, STATE), (tree.parent, slots(tree.parent))
+    arguments = (arm, joint_maps(tree), joints.rows, columns, (joint, points), rows, boxes)
+    over_steps(_placed_into, T, *arguments, together=LANES)
+    if not np.all(np.isfinite(boxes)):
         raise BoundError(
             'the set of positions of the arm has no bound: the ranges of k or the tracking errors '
             'are too large, make them smaller'
         )
-    return out
+    return rows, boxes
 
 
 def joint_maps(tree: Tree) -> tuple[Array, Array]:
@@ -147,88 +160,118 @@ def joint_maps(tree: Tree) -> tuple[Array, Array]:
 
 
 @jit
-def _placed_rows(
+def _placed_into(
     steps: Steps,
-    parent: IntArray,
+    arm: tuple[IntArray, IntArray],
     maps: tuple[Array, Array],
     states: Array,
-    joint: IntArray,
-    points: Array,
-    table: IntArray,
-    out: Array,
+    columns: BodyColumns,
+    fixed: tuple[IntArray, Array],
+    rows: Array,
+    boxes: tuple[Array, Array],
 ) -> None:
-    """Fill out, LANES time steps at a time.
-
-    Rows of a pool are states of the joints, poses of the base and the joints, and work.
-    """
-    (turns, shifts), (n, width) = maps, states.shape[2:]
-    base, work = STATE * n, STATE * n + POSE * (n + 1)
-    rows = np.zeros((work + WORK, width, LANES))
-    pool = lane_pool(rows)
-    for r in range(3):
-        rows[base + 4 * r, 0] = 1.0
+    """Fill rows and boxes, LANES time steps at a time, of points that are fixed to joints."""
+    (parent, slot), (turns, shifts), (joint, points) = arm, maps, fixed
+    n, width = states.shape[2:]
+    memory, place = np.zeros((slot.max() + 1, ROWS * width * LANES)), np.zeros(width, np.int64)
+    sizes = np.zeros((slot.max() + 1, ROWS, columns.tables[0] + 1, LANES))
     for first in range(steps[0], steps[1], LANES):
         last = min(first + LANES, steps[1]) - 1
-        states_in_lanes(states, first, last, STATE, rows)
         for i in range(n):
-            up, here = base + POSE * (parent[i] + 1), base + POSE * (i + 1)
-            _turn(pool, turns[i], STATE * i, up, here, work, table)
-            _shift(pool, shifts[i], STATE * i + 2, up, here, work, table)
-        for j in range(len(points)):
-            _place(pool, base + POSE * (joint[j] + 1), points[j], work)
-            for t in range(first, last + 1):
-                for r in range(3):
-                    for m in range(width):
-                        out[t, j, r, m] = rows[work + r, m, t - first]
-
-
-@jit
-def _place(pool: Array, pose: int, point: Array, out: int) -> None:
-    """Set out to a point fixed to a joint."""
-    for r in range(3):
-        copy(pool, pose + 9 + r, out + r)
-        for c in range(3):
-            if point[c] != 0.0:
-                add_scaled(pool, pose + 3 * r + c, point[c], 0.0, out + r)
+            mine, table, up = columns_of(columns, i), table_of(columns, i), parent[i]
+            lanes = rows_in(memory[slot[i]], ROWS, len(mine))
+            body = Body(lane_pool(lanes), lane_pool(sizes[slot[i]]))
+            joint_in_lanes(states, i, mine, first, last, STATE, lanes)
+            note_sizes(body.pool, 0, STATE, body.sizes, table)
+            if up < 0:
+                _set_base(body, table)
+            else:
+                before = columns_of(columns, up)
+                pool = lane_pool(rows_in(memory[slot[up]], ROWS, len(before)))
+                below, where = Body(pool, lane_pool(sizes[slot[up]])), places(before, mine, place)
+                grow(below, HERE, body, BELOW, 12, where)
+            _turn(body, turns[i], table)
+            _shift(body, shifts[i], table)
+            note_sizes(body.pool, HERE, 12, body.sizes, table)
+            for j in range(len(points)):
+                if joint[j] == i:
+                    _place(body, points[j], table)
+                    _keep_boxes(lanes, first, last, j, boxes)
+                    if j < rows.shape[1]:
+                        _keep_rows(lanes, mine, first, last, rows[:, j])
 
 
 @part_jit
-def _turn(
-    pool: Array, turn: Array, state: int, up: int, here: int, work: int, table: IntArray
-) -> None:
-    """Rotation of a joint from the one below, row by row; state: rows cos q, sin q."""
-    turning = turn[1, 0].any()
+def _set_base(body: Body, table: IntArray) -> None:
+    """Set the pose below to that of the base."""
+    for row in range(BELOW, BELOW + 12):
+        clear(body.pool, row)
     for r in range(3):
-        row = here + 3 * r
-        clear_vector(pool, row)
-        add_linear(pool, turn[0, 0], turn[0, 1], up + 3 * r, row)
+        body.pool[BELOW + 4 * r, 0] = 1.0
+    note_sizes(body.pool, BELOW, 12, body.sizes, table)
+
+
+@part_jit
+def _turn(body: Body, turn: Array, table: IntArray) -> None:
+    """Rotation of a joint from the one below, row by row."""
+    pool, sizes, turning = body.pool, body.sizes, turn[1, 0].any()
+    for r in range(0, 9, 3):
+        set_linear(pool, sizes, turn[0], BELOW + r, HERE + r)
         if turning:
-            for j in range(2):
-                clear_vector(pool, work)
-                add_linear(pool, turn[1 + j, 0], turn[1 + j, 1], up + 3 * r, work)
-                for c in range(3):
-                    add_product(pool, state + j, work + c, 1.0, row + c, table)
+            set_linear(pool, sizes, turn[1], BELOW + r, WORK)
+            set_linear(pool, sizes, turn[2], BELOW + r, WORK + 3)
+            note_sizes(pool, WORK, 6, sizes, table)
+            for c in range(3):
+                pairs = (0, WORK + c), (1, WORK + 3 + c)
+                add_two_products(pool, sizes, *pairs, (1.0, 1.0), HERE + r + c, table)
 
 
 @part_jit
-def _shift(
-    pool: Array, shift: Array, position: int, up: int, here: int, work: int, table: IntArray
-) -> None:
-    """Origin of a joint from the one below; the row of its position is given."""
-    sliding = shift[1].any()
+def _shift(body: Body, shift: Array, table: IntArray) -> None:
+    """Origin of a joint from the one below."""
+    pool, sizes, sliding = body.pool, body.sizes, shift[1].any()
     for r in range(3):
-        origin = here + 9 + r
-        copy(pool, up + 9 + r, origin)
-        for c in range(3):
-            add_scaled(pool, up + 3 * r + c, shift[0, c], 0.0, origin)
+        origin, axes = HERE + 9 + r, BELOW + 3 * r
+        copy(pool, BELOW + 9 + r, origin)
+        add_multiples(pool, sizes, axes, 1, shift[0], origin)
         if sliding:
-            clear(pool, work)
+            clear(pool, WORK)
             for c in range(3):
-                add_scaled(pool, up + 3 * r + c, shift[1, c], shift[2, c], work)
-            add_product(pool, position, work, 1.0, origin, table)
+                add_scaled(pool, axes + c, shift[1, c], shift[2, c], WORK)
+            add_product(pool, 2, WORK, 1.0, origin, table)
 
 
-@jit
-def _bounds(steps: Steps, rows: Array, table: IntArray, lower: Array, upper: Array) -> None:
-    for i in range(steps[0], steps[1]):
-        lower[i], upper[i] = bounds(rows, i, table)
+@part_jit
+def _place(body: Body, point: Array, table: IntArray) -> None:
+    """Set rows to a point that is fixed to the joint, and those behind to the box about it."""
+    pool = body.pool
+    for r in range(3):
+        row, box = WORK + r, WORK + 3 + r
+        copy(pool, HERE + 9 + r, row)
+        add_multiples(pool, body.sizes, HERE + 3 * r, 1, point, row)
+        if pool.shape[1] == 2:  # numbers with a radius
+            copy(pool, row, box)
+        else:
+            low, high = bounds(pool, row, table)
+            middle = 0.5 * low + 0.5 * high
+            pool[box, 0] = middle
+            pool[box, 1] = max(high - middle, middle - low) * (1.0 + 4.0 * EPS)
+
+
+@part_jit
+def _keep_boxes(lanes: Array, first: int, last: int, j: int, boxes: tuple[Array, Array]) -> None:
+    """Copy the box about point j out of lanes."""
+    center, half_width = boxes
+    for t in range(first, last + 1):
+        for r in range(3):
+            center[t, j, r] = lanes[WORK + 3 + r, 0, t - first]
+            half_width[t, j, r] = lanes[WORK + 3 + r, 1, t - first]
+
+
+@part_jit
+def _keep_rows(lanes: Array, columns: IntArray, first: int, last: int, rows: Array) -> None:
+    """Copy the Taylor model of a point out of lanes."""
+    for t in range(first, last + 1):
+        for r in range(3):
+            for m in range(len(columns)):
+                rows[t, r, columns[m]] = lanes[WORK + r, m, t - first]

@@ -27,6 +27,7 @@ from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import BoundError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.body_columns import (
+    Body,
     BodyColumns,
     add_grown,
     body_columns,
@@ -34,6 +35,7 @@ from safe_sysid.reach.body_columns import (
     grow,
     joint_in_lanes,
     places,
+    rows_in,
     slots,
     table_of,
 )
@@ -94,7 +96,7 @@ def rigid_body_torque(
     T, n, width = reach.q.shape
     unset = np.full((T, n, width), np.nan)  # what a kernel does not write is noticed below
     result = RigidBodyTorque(unset, unset.copy(), unset[..., 0].copy())
-    joints, columns = kernel_joints(model.tree), body_columns(reach)
+    joints, columns = kernel_joints(model.tree), body_columns(reach, STATE)
     arguments = (reach.rows, joints, slots(model.tree.parent), columns, parameters, result)
     over_steps(_torque_into, T, *arguments, together=LANES)
     for part in result:
@@ -145,27 +147,21 @@ def _torque_into(
         spread[:] = 0.0
         for i in range(n):
             mine, table = columns_of(columns, i), table_of(columns, i)
-            rows = _part(memory[slot[i]], i, len(mine))
+            rows = rows_in(memory[slot[i]], _rows(i + 1), len(mine))
             body, up = Body(lane_pool(rows), lane_pool(sizes[slot[i]])), own.parent[i]
             joint_in_lanes(states, i, mine, first, last, STATE, rows)
             if up < 0:
                 _set_base(body, own.gravity, table)
             else:
                 before = columns_of(columns, up)
-                pool = lane_pool(_part(memory[slot[up]], up, len(before)))
+                pool = lane_pool(rows_in(memory[slot[up]], _rows(up + 1), len(before)))
                 below = Body(pool, lane_pool(sizes[slot[up]]))
                 _take_motions(below, body, own.below[i], places(before, mine, place))
             _advance(body, own, i, table)
             sums = Sums(lane_pool(totals), lane_pool(spread))
-            _add_torques(body, own.below[i], theta[:, 10 * i :], mine, table, sums)
+            each = theta[:, 10 * i : 10 * i + ENTRIES]
+            _add_torques(body, own.below[i], each, mine, table, sums)
         _keep(totals, spread, first, last, result)
-
-
-class Body(NamedTuple):
-    """Rows of a body and their sizes, see `taylor_sums`."""
-
-    pool: Array
-    sizes: Array
 
 
 class Sums(NamedTuple):
@@ -173,13 +169,6 @@ class Sums(NamedTuple):
 
     rows: Array
     spread: Array
-
-
-@jit
-def _part(memory: Array, i: int, width: int) -> Array:
-    """Return rows of body i."""
-    count = _rows(i + 1)
-    return memory[: count * width * LANES].reshape((count, width, LANES))
 
 
 @jit
@@ -213,19 +202,11 @@ def _set_base(body: Body, gravity: Array, table: IntArray) -> None:
 @part_jit
 def _take_motions(below: Body, body: Body, is_below: AnyArray, place: IntArray) -> None:
     """Set motions of a body, and those of the joints below it, to what they are one body below."""
-    _take(below, body, V, MOTIONS, place)
+    grow(below, V, body, V, MOTIONS, place)
     for k in range((below.pool.shape[0] - JOINTS) // MOTION):
         if is_below[k]:
-            _take(below, body, JOINTS + MOTION * k, MOTION, place)
-
-
-@jit
-def _take(below: Body, body: Body, first: int, count: int, place: IntArray) -> None:
-    """Set rows of a body to those of the one below, of the same sizes."""
-    grow(below.pool, first, body.pool, count, place)
-    for a in range(first, first + count):
-        for e in range(body.sizes.shape[1]):
-            body.sizes[a, e] = below.sizes[a, e]
+            s = JOINTS + MOTION * k
+            grow(below, s, body, s, MOTION, place)
 
 
 @part_jit
@@ -260,29 +241,30 @@ def _advance(body: Body, joints: TransportJoints, i: int, table: IntArray) -> No
 def _add_torques(
     body: Body,
     is_below: AnyArray,
-    parameters: Array,
+    theta: Array,
     columns: IntArray,
     table: IntArray,
     sums: Sums,
 ) -> None:
-    """Add what a body with these parameters needs of the joints below it."""
+    """Add what a body with parameters theta, (3, ENTRIES), needs of the joints below it."""
     pool, sizes = body.pool, body.sizes
     _set_wrench_basis(pool, sizes, table)
     for which in range(2):
-        _set_wrench(pool, sizes, parameters[which], WRENCH * which, table)
+        if np.any(theta[which] != 0.0):
+            _set_wrench(pool, sizes, theta[which], WRENCH * which, table)
     for k in range((pool.shape[0] - JOINTS) // MOTION):
         if is_below[k]:
             s = JOINTS + MOTION * k
             for which in range(2):
-                if np.any(parameters[which, :ENTRIES] != 0.0):
+                if np.any(theta[which] != 0.0):
                     force, torque = FORCE + WRENCH * which, TORQUE + WRENCH * which
                     set_inner_product(pool, sizes, s, force, 1, ENTRY, table)
                     add_inner_product(pool, sizes, s + 3, torque, 1, ENTRY, table)
                     add_grown(pool, ENTRY, columns, sums.rows, 2 * k + which)
             for p in range(ENTRIES):
-                if parameters[2, p] != 0.0:
+                if theta[2, p] != 0.0:
                     _set_entry(pool, sizes, s, p, table)
-                    sums.spread[k, 0] += parameters[2, p] * magnitude(pool, ENTRY, table)
+                    sums.spread[k, 0] += theta[2, p] * magnitude(pool, ENTRY, table)
 
 
 @part_jit

@@ -15,7 +15,7 @@ from safe_sysid.model.reference_limits import ReferenceLimits
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.clearance import Points, clearance_rows, clearances, points_at
 from safe_sysid.reach.clearance_slopes import clearance_slopes, moved_points
-from safe_sysid.reach.forward_occupancy import Occupancy, enclosing_boxes
+from safe_sysid.reach.forward_occupancy import Occupancy
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.limits import limit_margins
 from safe_sysid.reach.torque_limits import every_row, torque_margins, torque_slopes
@@ -61,8 +61,8 @@ def test_clearances_of_reachable_capsules(rng):
     obstacles, count = random_obstacles(rng, 4), 2 * len(shapes.capsule_radius)
     rows = rng.normal(scale=0.2, size=(1, count, 3, TABLE.count + 1))
     none = np.zeros((1, count))
-    occupancy = Occupancy(TABLE, rows, enclosing_boxes(rows, TABLE), none)
     places, x = np.zeros((1, count, 3)), rng.uniform(-1.0, 1.0, 3)
+    occupancy = Occupancy(TABLE, rows, (places, places), none)
     chosen = clearance_rows(Points(places, none), shapes, obstacles.packed)
     values, gradients = at(x)
     points = points_at(occupancy, none, chosen, values)

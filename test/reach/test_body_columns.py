@@ -41,11 +41,11 @@ def in_disorder(rng, reach):
     return with_errors(replace(reach, rows=rows), linear)
 
 
-def every_column(reach):
+def every_column(reach, _kinds):
     """Columns for all variables, of every body."""
     _, _, n, width = reach.rows.shape
     d, errors = reach.monomials.variables, (width - 1 - reach.monomials.count) // 2
-    return module._body_columns(d, reach.monomials.degree, (d,) * n, (errors,) * n, width - 1)
+    return module._body_columns(reach.monomials, (d,) * n, (errors,) * n, width - 1)
 
 
 @pytest.mark.parametrize('degree', [1, 2, 3])
@@ -55,7 +55,7 @@ def test_a_body_of_a_chain_has_the_variables_of_the_joints_up_to_it(degree, rng)
     for j in range(N):
         triangle[:, 3, j, : j + 1] = triangle[:, 5, j, N : N + j + 1] = 0.1
     for each, errors in ((reach, 0), (with_errors(reach, triangle), 1)):
-        columns = body_columns(each)
+        columns = body_columns(each, newton_euler.STATE)
         for i in range(N):
             own = monomials(i + 1, degree)
             count = own.count + 2 * errors * (i + 1) + 1

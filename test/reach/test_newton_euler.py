@@ -14,7 +14,7 @@ from tiers import slow_after
 from safe_sysid.model.dynamics.regressors import slotine_li_regressor
 from safe_sysid.model.parameters import ratio_bounds
 from safe_sysid.reach import newton_euler
-from safe_sysid.reach.body_columns import body_columns, columns_of, places, table_of
+from safe_sysid.reach.body_columns import Body, body_columns, columns_of, places, table_of
 from safe_sysid.reach.joint_reach import KINDS, QD, QD_A, joint_reach
 from safe_sysid.reach.motion_transport import kernel_joints
 from safe_sysid.reach.newton_euler import RigidBodyTorque, rigid_body_torque
@@ -97,7 +97,7 @@ def by_numbers(case):
     inertial = slice(0, 10 * case.model.n)
     balls = newton_euler._balls(case.bounds[inertial] - case.theta_0[inertial])
     parameters = np.stack([case.theta_0[inertial], *balls])
-    joints, columns = kernel_joints(case.model.tree), body_columns(case.reach)
+    joints, columns = kernel_joints(case.model.tree), body_columns(case.reach, newton_euler.STATE)
     _, T, n, width = case.reach.rows.shape
     result = RigidBodyTorque(np.empty((T, n, width)), np.empty((T, n, width)), np.empty((T, n)))
     for t in range(T):
@@ -105,7 +105,7 @@ def by_numbers(case):
         for i, up in enumerate(joints.parent):
             mine, table = columns_of(columns, i), table_of(columns, i)
             pool = np.full((newton_euler._rows(i + 1), len(mine)), np.nan)
-            body = newton_euler.Body(pool, np.full((len(pool), table[0] + 1), np.nan))
+            body = Body(pool, np.full((len(pool), table[0] + 1), np.nan))
             pool[: newton_euler.STATE] = case.reach.rows[: newton_euler.STATE, t, i, mine]
             if up < 0:
                 newton_euler._set_base(body, joints.gravity, table)
@@ -113,7 +113,7 @@ def by_numbers(case):
                 place = places(columns_of(columns, up), mine, np.empty(width, dtype=np.int64))
                 newton_euler._take_motions(bodies[up], body, joints.below[i], place)
             newton_euler._advance(body, joints, i, table)
-            theta = parameters[:, 10 * i :]
+            theta = parameters[:, 10 * i : 10 * i + newton_euler.ENTRIES]
             newton_euler._add_torques(body, joints.below[i], theta, mine, table, sums)
             bodies.append(body)
         result.nominal[t], result.offset[t] = sums.rows.reshape(n, 2, -1).swapaxes(0, 1)
