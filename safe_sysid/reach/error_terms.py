@@ -66,10 +66,8 @@ def with_errors(
     if axes is None:
         return joint_reach(model, horizon, error)
     T, n, M = *desired.q.shape[:2], desired.monomials.count
-    rows = np.zeros((len(KINDS), T, n, M + 2 * n + 1))
-    rows[..., :M], rows[..., -1] = desired.rows[..., :M], desired.rows[..., -1]
-    table = desired.monomials.kernel
-    over_steps(_add_errors, rows.shape[1], rows, axes, model.tree.is_prismatic, table)
+    rows, table = np.empty((len(KINDS), T, n, M + 2 * n + 1)), desired.monomials.kernel
+    over_steps(_add_errors, T, desired.rows, axes, model.tree.is_prismatic, table, rows)
     rows.setflags(write=False)
     return JointReach(desired.monomials, desired.time, rows)
 
@@ -93,16 +91,25 @@ def _axes(error: TrackingError, errors: ErrorSet) -> _Axes | None:
 
 @jit
 def _add_errors(
-    steps: Steps, rows: Array, axes: _Axes, is_prismatic: AnyArray, table: IntArray
+    steps: Steps,
+    desired: Array,
+    axes: _Axes,
+    is_prismatic: AnyArray,
+    table: IntArray,
+    rows: Array,
 ) -> None:
+    """Fill rows, which have 2 n columns more than those that are desired."""
     kinds, _, n, width = rows.shape
+    M, pool = desired.shape[3] - 1, np.empty((kinds, width))
     for t in range(steps[0], steps[1]):
-        pool = np.empty((kinds, width))
         step = min(t, len(axes.e) - 1)
         for j in range(n):
             for kind in range(kinds):
-                for i in range(width):
-                    pool[kind, i] = rows[kind, t, j, i]
+                for i in range(M):
+                    pool[kind, i] = desired[kind, t, j, i]
+                for i in range(M, width - 1):
+                    pool[kind, i] = 0.0
+                pool[kind, width - 1] = desired[kind, t, j, M]
             _add_linear_terms(pool, axes, step, j, table)
             if not is_prismatic[j]:
                 _turn_by_error(pool, axes, step, j, table)

@@ -163,8 +163,10 @@ def joint_reach(model: RobotModel, horizon: Horizon, error: TrackingError) -> Jo
     )
     _, s = _time_steps(float(horizon.curve.duration), horizon.intervals)
     curve, slope = _coefficients(horizon)
-    count = horizon.monomials.count
-    rows = np.full((len(KINDS), horizon.intervals, model.n, count + 1), np.nan)
+    table, count = horizon.monomials, horizon.monomials.count
+    rows = np.zeros((len(KINDS), horizon.intervals, model.n, count + 1))
+    rows[..., -1] = np.nan  # what a kernel does not write is noticed below
+    own = monomials(min(table.variables, 1), table.degree)
     over_steps(
         _joint_reach_into,
         horizon.intervals,
@@ -172,16 +174,29 @@ def joint_reach(model: RobotModel, horizon: Horizon, error: TrackingError) -> Jo
         horizon.k_range,
         slack,
         model.tree.is_prismatic,
-        horizon.monomials.kernel,
+        (_own_columns(table), own.kernel),
         rows,
     )
-    if not np.all(np.isfinite(rows)):
+    if not np.all(np.isfinite(rows[..., [0, -1]])):  # others are in the radius, to rounding
         raise BoundError(
             'joint states of the horizon are larger than a float can hold; the start of the '
             'curve, k_center or k_range are not those of an arm'
         )
     rows.setflags(write=False)
     return JointReach(horizon.monomials, horizon.time, rows)
+
+
+@lru_cache(maxsize=8)  # as below
+def _own_columns(table: Monomials) -> IntArray:
+    """Columns of the powers of the variable of each joint, (n, D + 1); (1, 1) without any."""
+    powers = np.arange(table.degree + 1 if table.variables else 1)
+    exponents = powers[:, None] * np.eye(max(table.variables, 1), dtype=np.int64)[:, None, :]
+    return np.array(
+        [
+            [table.index(tuple(row[: table.variables])) for row in each]
+            for each in exponents.tolist()
+        ]
+    )
 
 
 def _edges(duration: float, intervals: int) -> Array:
@@ -236,10 +251,8 @@ def _polynomial_over(coefficients: Array, p: int, s: Ball, work: Array) -> Ball:
 
 @inline_jit
 def _affine_row(rows: Array, t: int, joint: int, curve: Ball, slope: Ball, k_range: float) -> None:
-    """Set a row (t, joint) to curve + slope k_range x of this joint."""
+    """Set a row (t, joint), which is zero, to curve + slope k_range x of this joint."""
     M = rows.shape[2] - 1
-    for m in range(M):
-        rows[t, joint, m] = 0.0
     rows[t, joint, 0] = curve[0]
     linear = slope[0] * k_range
     if M > 1:
@@ -254,15 +267,18 @@ def _joint_reach_into(
     k_range: Array,
     slack: _Slack,
     is_prismatic: AnyArray,
-    table: IntArray,
+    own: tuple[IntArray, IntArray],
     rows: Array,
 ) -> None:
-    """Fill rows, (7, T, n, M + 1)."""
+    """Fill rows, (7, T, n, M + 1), which are zero but for their remainders.
+
+    A joint has its own variable: `own` are the columns of its powers and the table of these.
+    """
     work = np.empty((2, 6))
     for t in range(steps[0], steps[1]):
         _set_desired(curves, t, k_range, work, rows)
-        _set_states(t, slack, rows)
-        _set_waves(is_prismatic, t, table, rows)
+        _set_states(t, slack, own[0], rows)
+        _set_waves(is_prismatic, t, own, rows)
 
 
 @part_jit
@@ -280,11 +296,14 @@ def _set_desired(
 
 
 @part_jit
-def _set_states(t: int, slack: _Slack, rows: Array) -> None:
+def _set_states(t: int, slack: _Slack, columns: IntArray, rows: Array) -> None:
     """Fill the rows of the other states in one time step, all but the cosines and sines."""
+    M = rows.shape[3] - 1
     for j in range(rows.shape[2]):
-        for i in range(rows.shape[3]):
+        for e in range(min(2, columns.shape[1])):
+            i = columns[j, e] if e > 0 else 0
             rows[QD, t, j, i] = rows[QD_A, t, j, i] = rows[QD_D, t, j, i]
+        rows[QD, t, j, M] = rows[QD_A, t, j, M] = rows[QD_D, t, j, M]
         _widen(rows, (Q, t, j), slack.q[j])
         _widen(rows, (QD, t, j), slack.qd[j])
         _widen(rows, (QD_A, t, j), slack.qd_a[j])
@@ -300,21 +319,26 @@ def _widen(rows: Array, place: tuple[int, int, int], radius: float) -> None:
 
 
 @part_jit
-def _set_waves(is_prismatic: AnyArray, t: int, table: IntArray, rows: Array) -> None:
+def _set_waves(
+    is_prismatic: AnyArray, t: int, own: tuple[IntArray, IntArray], rows: Array
+) -> None:
     """Fill the cosines and sines of one time step."""
-    pool = np.empty((3 + WORK, rows.shape[3]))
+    columns, table = own
+    M, count = rows.shape[3] - 1, columns.shape[1]
+    pool = np.empty((3 + WORK, count + 1))
     for j in range(rows.shape[2]):
         if is_prismatic[j]:
-            for i in range(rows.shape[3]):
-                rows[COS, t, j, i] = 1.0 if i == 0 else 0.0
-                rows[SIN, t, j, i] = 0.0
+            rows[COS, t, j, 0] = 1.0
+            rows[COS, t, j, M] = rows[SIN, t, j, M] = 0.0
             continue
-        for i in range(rows.shape[3]):
-            pool[0, i] = rows[Q, t, j, i]
+        place = columns[min(j, len(columns) - 1)]
+        for e in range(count):
+            pool[0, e] = rows[Q, t, j, place[e]]
+        pool[0, count] = rows[Q, t, j, M]
         sine_cosine(pool, 0, 1, 2, 3, table)
-        for i in range(rows.shape[3]):
-            rows[SIN, t, j, i] = pool[1, i]
-            rows[COS, t, j, i] = pool[2, i]
+        for e in range(count):
+            rows[SIN, t, j, place[e]], rows[COS, t, j, place[e]] = pool[1, e], pool[2, e]
+        rows[SIN, t, j, M], rows[COS, t, j, M] = pool[1, count], pool[2, count]
 
 
 @jit
