@@ -14,10 +14,9 @@ from safe_sysid.model.tree import Tree
 from safe_sysid.reach.joint_geometry import AXIS, BACK, INTO, LEVER, aligned, joint_geometry
 from safe_sysid.reach.joint_geometry import TURN as CROSS_AXIS
 from safe_sysid.sets.compiled import jit
-from safe_sysid.sets.taylor_kernels import add_product, clear, copy
+from safe_sysid.sets.taylor_kernels import add_product, clear, clear_vector, copy
 from safe_sysid.sets.taylor_maps import add_linear, set_linear
 from safe_sysid.sets.taylor_sums import note_sizes, set_turned
-from safe_sysid.sets.taylor_vectors import clear_vector
 
 PRISMATIC, ALIGNED, TURNED = 0, 1, 2  # kinds of joint; ALIGNED turns about z
 MOTION = 6  # rows of a motion

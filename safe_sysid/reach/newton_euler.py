@@ -54,7 +54,15 @@ from safe_sysid.sets.compiled import jit, part_jit
 from safe_sysid.sets.interval import EPS, Interval
 from safe_sysid.sets.lanes import LANES, lane_pool
 from safe_sysid.sets.steps import Steps, over_steps
-from safe_sysid.sets.taylor_kernels import add, add_scaled, clear, copy, magnitude, subtract
+from safe_sysid.sets.taylor_kernels import (
+    add,
+    add_scaled,
+    clear,
+    clear_vector,
+    copy,
+    magnitude,
+    subtract,
+)
 from safe_sysid.sets.taylor_maps import add_multiples
 from safe_sysid.sets.taylor_sums import (
     add_inner_product,
@@ -62,7 +70,6 @@ from safe_sysid.sets.taylor_sums import (
     note_sizes,
     set_inner_product,
 )
-from safe_sysid.sets.taylor_vectors import clear_vector
 
 STATE = 6  # rows of a joint state: cos, sin, q, qd, qd_a, qdd_a
 V, V_A, A = STATE, STATE + 6, STATE + 12  # rows of the motions of a body

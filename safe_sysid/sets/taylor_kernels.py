@@ -69,6 +69,13 @@ def clear(pool: Array, out: int) -> None:
 
 
 @jit
+def clear_vector(pool: Array, out: int) -> None:
+    """Set three rows to zero."""
+    for r in range(3):
+        clear(pool, out + r)
+
+
+@jit
 def copy(pool: Array, a: int, out: int) -> None:
     """Set out to a."""
     for i in range(pool.shape[1]):

@@ -7,7 +7,6 @@ from sets.test_error_variables import MODELS, random_pool
 from safe_sysid.sets import taylor_kernels as kernels
 from safe_sysid.sets import taylor_maps as maps
 from safe_sysid.sets import taylor_sums as sums
-from safe_sysid.sets import taylor_vectors as vectors
 from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.lanes import LANES, lane_pool
 from safe_sysid.sets.monomials import monomials
@@ -31,7 +30,7 @@ def operate(pool, sizes, numbers, table):
     for a in range(OUT):
         pool[31, a % 2], pool[32, a % 2] = kernels.bounds(pool, a, table)
         pool[33, a % 2] = max(-pool[31, a % 2], pool[32, a % 2])
-    vectors.add_linear(pool, numbers[0], numbers[1], 0, 21)
+    kernels.clear_vector(pool, 21)
     kernels.copy(pool, 11, 28)
     sums.note_sizes(pool, 0, OUT, sizes, table)
     sums.set_inner_product(pool, sizes, 0, 3, 3, 29, table)

@@ -13,7 +13,8 @@ from sets.exact_polynomials import (
 )
 
 from safe_sysid.sets import taylor_kernels as kernels
-from safe_sysid.sets import taylor_vectors as vectors
+from safe_sysid.sets import taylor_maps as maps
+from safe_sysid.sets import taylor_sums as sums
 from safe_sysid.sets.monomials import monomials
 from safe_sysid.sets.taylor_model import TaylorModel
 
@@ -106,23 +107,41 @@ RATIONAL_MATRIX, RATIONAL_SPREAD = (
 )
 
 
+def with_sizes(pool):
+    """Rows of two vectors with their sizes."""
+    sizes = np.empty((len(pool), TABLE.degree + 1))
+    sums.note_sizes(pool, 0, 6, sizes, TABLE.kernel)
+    return pool, sizes
+
+
+def cross_away(pool):
+    """Take away a x b."""
+    for r in range(3):
+        pairs = ((r + 1) % 3, 3 + (r + 2) % 3), ((r + 2) % 3, 3 + (r + 1) % 3)
+        sums.add_two_products(*with_sizes(pool), *pairs, (-1.0, 1.0), 6 + r, TABLE.kernel)
+
+
+EXACT, WITHIN = np.stack([MATRIX, np.zeros((3, 3))]), np.stack([MATRIX, SPREAD])
+
+
 @pytest.mark.parametrize(
     ('kernel', 'oracle'),
     [
+        (cross_away, lambda a, b, c: c - np.cross(a, b)),
         (
-            lambda pool: vectors.add_cross(pool, 0, 3, -1.0, 6, TABLE.kernel),
-            lambda a, b, c: c - np.cross(a, b),
-        ),
-        (
-            lambda pool: vectors.add_linear(pool, MATRIX, np.zeros((3, 3)), 0, 6),
+            lambda pool: maps.add_linear(*with_sizes(pool), EXACT, 0, 6),
             lambda a, b, c: c + RATIONAL_MATRIX @ a,  # noqa: ARG005
         ),
         (
-            lambda pool: vectors.add_linear(pool, MATRIX, SPREAD, 0, 6),
+            lambda pool: maps.add_linear(*with_sizes(pool), WITHIN, 0, 6),
             lambda a, b, c: c + (RATIONAL_MATRIX - RATIONAL_SPREAD) @ a,  # noqa: ARG005
         ),
         (
-            lambda pool: vectors.clear_vector(pool, 6),
+            lambda pool: maps.set_linear(*with_sizes(pool), WITHIN, 0, 6),
+            lambda a, b, c: (RATIONAL_MATRIX - RATIONAL_SPREAD) @ a,  # noqa: ARG005
+        ),
+        (
+            lambda pool: kernels.clear_vector(pool, 6),
             lambda a, b, c: 0 * c,  # noqa: ARG005
         ),
     ],
