@@ -218,9 +218,9 @@ class LoopSettings(Settings):
 
     def refuse_unordered(self, named: Sequence[str], model: RobotModel) -> None:
         """Refuse lists of widths by joint if the file of the arm names joints in another order."""
-        for said, widths in (('prior', self.prior), ('assumed', self.assumed)):
-            stated, along = widths.uncertainty, model.layout.joint_names
-            stated.refuse_unordered(f'{said}.uncertainty.', named, along)
+        along = model.layout.joint_names
+        self.prior.uncertainty.refuse_unordered('prior.uncertainty.', named, along)
+        self.assumed.refuse_unordered(named, along)
 
     @property
     def has_shape(self) -> bool:

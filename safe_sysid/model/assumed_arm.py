@@ -8,12 +8,14 @@ simulated none of it is: what its file leaves out is unknown there, and wide.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.config import NotNegative, Positive, Settings, Share
+from safe_sysid.errors import ConfigError
 from safe_sysid.model.parameter_kinds import KINDS, LINK_KINDS
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.uncertainty import Uncertainty, Width
@@ -23,8 +25,27 @@ from safe_sysid.model.uncertainty import Uncertainty, Width
 class AssumedArmature(Settings):
     """Armature of every joint without one, and how well it is known."""
 
-    figure: Positive  # [kg m^2]
     ratio: Share  # share of it by which it may be more or less
+    figure: Positive | None = None  # [kg m^2] of all joints alike
+    figures: tuple[Positive, ...] = ()  # [kg m^2] one each, along the arm; in place of `figure`
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.figure is None) == (not self.figures):
+            raise ConfigError(
+                'assumed.armature: either `figure`, of all joints alike, or `figures`, one each'
+            )
+
+    def of(self, joints: int) -> Array:
+        """Return the armature of every joint, (n,) [kg m^2]."""
+        if self.figure is not None:
+            return np.full(joints, self.figure)
+        if len(self.figures) != joints:
+            raise ConfigError(
+                f'assumed.armature: figures has {len(self.figures)} entries, the arm has '
+                f'{joints} joints'
+            )
+        return np.array(self.figures)
 
 
 @dataclass(frozen=True)
@@ -41,6 +62,7 @@ class AssumedSignals(Settings):
 
     bandwidth: NotNegative | None = None  # [s] of drives, as a time constant of first order
     jitter: NotNegative | None = None  # [s] of the delays of commands, either way
+    encoder_step: Positive | None = None  # [rad] of joints without one
     stamp_error: NotNegative | None = None  # [s]
     zero_error: NotNegative | None = None  # [rad] of every joint
     gravity_tilt: NotNegative | None = None  # [rad]
@@ -72,6 +94,7 @@ class AssumedArm(Settings):
             self._with_drives,
             self._with_torque,
             self._with_times,
+            self._with_steps,
             self._with_readings,
             self._with_widths,
         ):
@@ -85,16 +108,27 @@ class AssumedArm(Settings):
         )
         return AssumedModel(model, (sentence,))
 
+    def refuse_unordered(self, named: Sequence[str], along: Sequence[str]) -> None:
+        """Refuse lists by joint if the file of the arm names joints in another order."""
+        self.uncertainty.refuse_unordered('assumed.uncertainty.', named, along)
+        figures = () if self.armature is None else self.armature.figures
+        if tuple(named) != tuple(along) and len(set(figures)) > 1:
+            raise ConfigError(
+                f'assumed.armature: figures is {list(figures)}, one for each joint; the file of '
+                f'the arm names them {", ".join(named)}, along the arm they are '
+                f'{", ".join(along)}, so whose each entry is, is open'
+            )
+
     def _with_armature(self, model: RobotModel, said: list[str]) -> RobotModel:
         place = model.layout.joint_entries('Ia')
         missing = model.theta[place] == 0.0
         if self.armature is None or not missing.any() or model.uncertainty.armature is not None:
             return model
-        figure, share = self.armature.figure, self.armature.ratio
+        figures, share = self.armature.of(model.n), self.armature.ratio
         theta = model.theta.copy()
-        theta[place] = np.where(missing, figure, theta[place])
-        least, most = (1.0 - share) * figure, (1.0 + share) * figure
-        said.append(f'the armature of {_joints(model, missing)} is {least:g} to {most:g} kg m^2')
+        theta[place] = np.where(missing, figures, theta[place])
+        ranges = dict.fromkeys(_range(figure, share) for figure in figures[missing])
+        said.append(f'the armature of {_joints(model, missing)} is {", ".join(ranges)} kg m^2')
         widths = replace(model.uncertainty, armature=Width((share,)))
         return replace(model.with_parameters(theta), uncertainty=widths)
 
@@ -130,6 +164,15 @@ class AssumedArm(Settings):
             drives = replace(drives, jitter=jitter)
         return model if drives is model.actuation else replace(model, actuation=drives)
 
+    def _with_steps(self, model: RobotModel, said: list[str]) -> RobotModel:
+        step, sensors = self.signals.encoder_step, model.sensors
+        missing = sensors.encoder_resolution == 0.0
+        if step is None or not missing.any() or sensors.sensing.position_error is not None:
+            return model
+        said.append(f'{_joints(model, missing)} is read in steps of {step:g} rad')
+        steps = np.where(missing, step, sensors.encoder_resolution)
+        return replace(model, sensors=replace(sensors, encoder_resolution=steps))
+
     def _with_readings(self, model: RobotModel, said: list[str]) -> RobotModel:
         signals, sensing = self.signals, model.sensors.sensing
         stamp, zero, tilt = signals.stamp_error, signals.zero_error, signals.gravity_tilt
@@ -152,6 +195,10 @@ class AssumedArm(Settings):
         for kind, width in kinds.items():
             said.append(f'{kind.replace("_", " ")} is within {_width(kind, width)} of its figure')
         return replace(model, uncertainty=replace(model.uncertainty, **kinds))
+
+
+def _range(figure: float, share: float) -> str:
+    return f'{(1.0 - share) * figure:g} to {(1.0 + share) * figure:g}'
 
 
 def _error(error: AssumedError, model: RobotModel) -> tuple[Array, Array]:

@@ -117,3 +117,35 @@ def test_half_of_what_is_assumed_is_refused():
         assumed(armature={'figure': 0.1})
     with pytest.raises(ConfigError, match='figure'):
         assumed(armature={'figure': 0.0, 'ratio': 0.5})
+
+
+def test_an_encoder_step_is_assumed_where_nobody_states_one():
+    model = RobotModel.named('ur5e')
+    arm = assumed(signals={'encoder_step': 6e-6}).of(model)
+    assert np.all(arm.model.sensors.encoder_resolution == 6e-6)
+    assert 'every joint is read in steps of 6e-06 rad' in arm.sentences[0]
+    stated = RobotModel.named('kinova_gen3')
+    assert assumed(signals={'encoder_step': 6e-6}).of(stated).sentences == ()
+    sensing = replace(model.sensors.sensing, position_error=(1e-4,))
+    read = replace(model, sensors=replace(model.sensors, sensing=sensing))
+    assert assumed(signals={'encoder_step': 6e-6}).of(read).sentences == ()
+
+
+def test_armatures_may_be_assumed_joint_by_joint():
+    model = RobotModel.named('ur5e')
+    figures = [1.0, 1.0, 1.0, 0.3, 0.3, 0.2]
+    arm = assumed(armature={'figures': figures, 'ratio': 0.5}).of(model)
+    assert arm.model.theta[model.layout.joint_entries('Ia')].tolist() == figures
+    assert '0.5 to 1.5, 0.15 to 0.45, 0.1 to 0.3 kg m^2' in arm.sentences[0]
+    with pytest.raises(ConfigError, match='figures has 5 entries, the arm has 6 joints'):
+        assumed(armature={'figures': figures[:5], 'ratio': 0.5}).of(model)
+    for both_or_none in ({}, {'figure': 0.1, 'figures': figures}):
+        with pytest.raises(ConfigError, match='either `figure`'):
+            assumed(armature={**both_or_none, 'ratio': 0.5})
+
+
+def test_armatures_in_an_order_that_is_open_are_refused():
+    arm = assumed(armature={'figures': [0.1, 0.2], 'ratio': 0.5})
+    arm.refuse_unordered(('a', 'b'), ('a', 'b'))
+    with pytest.raises(ConfigError, match=r'names them b, a, along the arm they are a, b'):
+        arm.refuse_unordered(('b', 'a'), ('a', 'b'))
