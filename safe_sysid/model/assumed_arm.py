@@ -61,11 +61,19 @@ class AssumedSignals(Settings):
     """When commands act, and how wrong readings are."""
 
     bandwidth: NotNegative | None = None  # [s] of drives, as a time constant of first order
+    delay: tuple[NotNegative, NotNegative] | None = None  # [s] of commands: least, largest
     jitter: NotNegative | None = None  # [s] of the delays of commands, either way
     encoder_step: Positive | None = None  # [rad] of joints without one
     stamp_error: NotNegative | None = None  # [s]
     zero_error: NotNegative | None = None  # [rad] of every joint
     gravity_tilt: NotNegative | None = None  # [rad]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.delay is not None and self.delay[0] > self.delay[1]:
+            raise ConfigError(
+                f'assumed.signals: delay is {list(self.delay)}, it has to be [least, largest]'
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +167,14 @@ class AssumedArm(Settings):
             is_silent = [name in drives.silent for name in model.layout.joint_names]
             bandwidth = np.where(is_silent, slow, drives.bandwidth)
             drives = replace(drives, bandwidth=bandwidth, silent={})
+        if self.signals.delay is not None and not drives.is_delay_stated:
+            least, largest = self.signals.delay
+            said.append(
+                f'a torque begins to act {1e3 * least:g} to {1e3 * largest:g} ms after its sample'
+            )
+            drives = replace(
+                drives, delay=(least, largest), delay_periods=(0.0, 0.0), is_delay_stated=True
+            )
         if jitter is not None and np.isinf(drives.jitter) and drives.is_delay_open:
             said.append(f'delays of commands are within {1e3 * jitter:g} ms of a constant')
             drives = replace(drives, jitter=jitter)

@@ -149,3 +149,14 @@ def test_armatures_in_an_order_that_is_open_are_refused():
     arm.refuse_unordered(('a', 'b'), ('a', 'b'))
     with pytest.raises(ConfigError, match=r'names them b, a, along the arm they are a, b'):
         arm.refuse_unordered(('b', 'a'), ('a', 'b'))
+
+
+def test_a_delay_is_assumed_where_nobody_states_one():
+    model = RobotModel.named('xarm7')
+    assert not model.actuation.is_delay_stated
+    drives = assumed(signals={'delay': [0.0, 0.001]}).of(model).model.actuation
+    assert drives.delays(0.002) == (0.0, 0.001) and drives.is_delay_stated
+    stated = RobotModel.named('ur5e')
+    assert assumed(signals={'delay': [0.0, 0.001]}).of(stated).sentences == ()
+    with pytest.raises(ConfigError, match=r'delay is \[0.002, 0.001\], it has to be \[least'):
+        assumed(signals={'delay': [0.002, 0.001]})
