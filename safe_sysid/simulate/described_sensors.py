@@ -49,7 +49,7 @@ class DescribedSensors:
         self._motor = first.position.copy()  # where the joint is on the encoder's side of its play
         self._signs = rng.choice([-1.0, 1.0], size=(2, n))
         self._constant = rng.uniform(*self._torque.filter)  # [s] of the torque's low-pass
-        self._filtered: Array | None = None
+        self._filtered = self._weight(first)
         facts = model.sensors.sensing.velocity or VelocityFacts()
         self._facts = facts
         self._positions: deque[Array] = deque(maxlen=facts.samples + 1)
@@ -70,11 +70,19 @@ class DescribedSensors:
         """
         seconds, torque = piece
         felt = torque if self._torque.has_rotors else _behind_gear(model, motion)
-        if self._filtered is None or self._constant == 0.0:
+        if self._constant == 0.0:
             self._filtered = felt.copy()
             return
         decay = np.exp(-seconds / self._constant)
         self._filtered = felt + (self._filtered - felt) * decay
+
+    def _weight(self, first: JointMeasurement) -> Array:
+        """Return what is felt of an arm at rest before the first torque.
+
+        As `brakes.in_brakes` has it: as if its drives held the arm.
+        """
+        still = np.zeros_like(first.position)
+        return _behind_gear(self._model, np.stack([first.position, still, still]))
 
     def take(self, truth: JointMeasurement) -> None:
         """Take one sample."""
@@ -85,13 +93,12 @@ class DescribedSensors:
         self._motor = np.clip(self._motor, link - self._play, link + self._play)
         position = self._positioned(self._motor + self._zero)
         self._positions.append(position)
-        felt = truth.torque if self._filtered is None else self._filtered
         return replace(
             truth,
             stamp=self._stamped(truth.stamp),
             position=position,
             velocity=self._velocity(truth.velocity),
-            torque=self._with_error(felt),
+            torque=self._with_error(self._filtered),
         )
 
     def _positioned(self, q: Array) -> Array:

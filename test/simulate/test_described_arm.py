@@ -11,8 +11,9 @@ from safe_sysid.identify.momentum_observation import ObservationSettings, observ
 from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.model.actuation import Actuation
 from safe_sysid.model.dry_friction import DryFriction
+from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.model.sensing import reading_errors
+from safe_sysid.model.sensing import felt_parameters, reading_errors, torque_errors
 from safe_sysid.model.signal_facts import (
     DryFrictionFacts,
     SensingFacts,
@@ -313,3 +314,18 @@ def test_what_is_not_described_stays_exact(rng):
     arm.apply(np.ones(7))
     np.testing.assert_array_equal(arm.measure().position, arm.truth.position)
     np.testing.assert_array_equal(arm.truth.torque, np.ones(7))
+
+
+def test_torques_are_read_as_if_the_drives_held_an_arm_in_brakes_and_then_lag(rng):
+    q = np.array([0.0, 0.5, 0.0, -1.2, 0.0, 0.6, 0.0])
+    for name in ('iiwa14', 'lbr_med7'):  # behind the gear and of the motor
+        model = RobotModel.named(name)
+        still, errors = np.zeros((1, 7)), torque_errors(model)
+        (held,) = standard_regressor(model, q[None], still, still) @ felt_parameters(model)
+        arm = SimulatedArm(model, q, rng, DESCRIBED)
+        for act in (arm.stand, arm.stand, lambda arm=arm: arm.apply(np.zeros(7))):
+            act()
+            read, lag = arm.measure().torque, 0.1 * np.abs(held)  # [N m] of one period
+            assert np.all(
+                np.abs(read - held) <= errors.ratio * np.abs(read) + errors.absolute + lag
+            )
