@@ -15,7 +15,7 @@ SECONDS = 30.0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('arm', ['lbr_med7', 'xarm7'])
+@pytest.mark.parametrize('arm', ['lbr_med7', 'iiwa14', 'xarm7'])
 def test_an_arm_at_1_khz_reaches_its_goal_as_its_file_describes_it(arm, tmp_path):
     path = tmp_path / 'loop.yaml'
     path.write_text(re.sub(r'pace: [\d.]+', PATIENT, (LOOPS / f'{arm}.yaml').read_text()))

@@ -11,7 +11,7 @@ LOOPS = share_directory() / 'config' / 'described'
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize('arm', ['two_link', 'kinova_gen3', 'lbr_med7', 'xarm7'])
+@pytest.mark.parametrize('arm', ['two_link', 'kinova_gen3', 'lbr_med7', 'iiwa14', 'xarm7'])
 def test_it_reaches_its_goal_and_nobody_contradicts(arm):
     path = LOOPS / f'{arm}.yaml'
     goal = yaml.safe_load(path.read_text())['/**/planner']['ros__parameters']['goal']
