@@ -56,7 +56,8 @@ class CertifiedPlanBuffer:
 
     def incomplete(self, now: int) -> str:
         """Say that the newest plan that was due at a time [ns] has no estimate; empty: it has."""
-        due = [notice for notice in self._waiting if notice.start <= now]
+        unknown = [n for n in self._waiting if n.certified_for not in self._estimates]
+        due = [notice for notice in unknown if notice.start <= now]
         given_up = [] if self._given_up is None else [self._given_up]
         newest = max([*given_up, *due], key=lambda notice: notice.start, default=None)
         if newest is None or newest.start <= int(self._completed or 0):

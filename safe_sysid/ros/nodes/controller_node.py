@@ -105,7 +105,8 @@ class ControllerNode(ConfiguredNode):
         self._answer: Command | None = None
         self._answered = -1  # stamp of the sample answered last [ns]
         self._planned: tuple[int, str, str] | None = None  # stamp, mode, start of the newest plan
-        self._bad_sample = self._no_torque = self._trouble = self._incomplete = ''
+        self._bad_sample = self._no_torque = self._trouble = ''
+        self._looked = 0  # stamp at which plans were looked at last [ns]
         self._unread, self._breaks = UnreadMessages(), StampBreaks()
         self._lost_track = False
         self._connect()
@@ -231,7 +232,7 @@ class ControllerNode(ConfiguredNode):
         before = self._succession.in_force
         for told in self._told.complete(self._plan_clock or Clock(0)):
             self._succession.offer(told)
-        self._incomplete = self._told.incomplete(measurement.stamp)
+        self._looked = measurement.stamp
         reason = self._reason_to_decline()
         if reason:
             self._succession.decline(t, reason)
@@ -374,7 +375,8 @@ class ControllerNode(ConfiguredNode):
         law = self._controller
         of_law = law.doubts if isinstance(law, SensedPassivityController) else ''
         of_stamps = self._breaks.trouble, self._skew.trouble
-        doubts = self._incomplete, *of_stamps, self._excess.trouble, of_law
+        of_plans = self._told.incomplete(self._looked)
+        doubts = of_plans, *of_stamps, self._excess.trouble, of_law
         return '; '.join(x for x in doubts if x)
 
     @property

@@ -36,6 +36,7 @@ def test_a_plan_is_incomplete_from_its_start_until_its_estimate_comes(estimate):
     assert told.incomplete(START - 1) == ''
     assert f"certified for '{name}'" in told.incomplete(START)
     told.learn(estimate)
+    assert told.incomplete(START) == ''
     (complete,) = told.complete(CLOCK)
     assert (str(complete.certificate), told.incomplete(START)) == (name, '')
 
