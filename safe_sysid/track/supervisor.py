@@ -127,7 +127,7 @@ class Situation:
     signal: Signal | None = None  # not FAULT: faults have causes
     faults: frozenset[Cause] = frozenset()  # all that are present now
     at_rest: bool = False
-    is_payload_pending: bool = False  # the identifier has not taken new_payload yet
+    awaited: str = ''  # what has to come before a motion begins; empty: nothing
 
 
 @dataclass(frozen=True)
@@ -293,8 +293,8 @@ def _refusal(now: Supervision, signal: Signal, situation: Situation) -> str:
         return f'{signal.value} has to wait, as {said}: {way_back}'
     if signal is Signal.GO_ON and now.cause not in OF_A_CHANGE:
         return f'{signal.value} is no way back from this fault'
-    if signal in STARTS and situation.is_payload_pending:
-        return f'{signal.value} has to wait until the identifier has taken new_payload'
+    if signal in STARTS and situation.awaited:
+        return f'{signal.value} has to wait until {situation.awaited}'
     if signal in WAITS_FOR_REST and not situation.at_rest:
         return f'{signal.value} has to wait until the arm is at rest and its plan is over'
     return ''

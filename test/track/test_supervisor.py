@@ -168,14 +168,14 @@ def test_a_payload_that_changes_in_motion_is_a_fault_and_at_rest_is_none():
 def test_no_motion_begins_on_bounds_of_the_payload_before():
     now = after(Situation(Signal.NEW_PAYLOAD, at_rest=True))
     for signal in (Signal.EXCITE, Signal.STOP):
-        pending = successor(now, Situation(signal, at_rest=True, is_payload_pending=True))
+        pending = successor(now, Situation(signal, at_rest=True, awaited='it is'))
         assert pending.mode is Mode.IDLE
         assert bool(pending.refusal) == (signal is Signal.EXCITE)
     assert successor(now, Situation(Signal.EXCITE, at_rest=True)).mode is Mode.EXCITING
     identified = after(*IDENTIFIED)
-    waits = successor(identified, Situation(Signal.DO_TASK, frozenset(), True, True))
+    waits = successor(identified, Situation(Signal.DO_TASK, frozenset(), True, 'it is'))
     assert waits.mode is Mode.IDENTIFIED
-    assert waits.refusal == 'do_task has to wait until the identifier has taken new_payload'
+    assert waits.refusal == 'do_task has to wait until it is'
 
 
 def test_a_request_that_means_nothing_is_refused_with_what_is_allowed():

@@ -68,7 +68,7 @@ class Loop(Protocol):
 
     @property
     def is_change_pending(self) -> bool:
-        """Whether the identifier has yet to take what it was told of the payload."""
+        """Whether somebody has yet to take what was told of the payload."""
 
     def void(self, stamp: int) -> None:
         """Have the goal of this stamp begin nothing, now or later."""

@@ -7,6 +7,7 @@ import sys
 import time
 
 from geometry_msgs.msg import InertiaStamped
+from rclpy.clock import Clock, ClockType
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header, String
 from visualization_msgs.msg import MarkerArray
@@ -39,6 +40,7 @@ from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.watch.health import Condition, Health
 from safe_sysid.ros.watch.payload_change import TAKEN, TOPIC, ahead
 from safe_sysid.ros.watch.payload_events import HoldSettings, PayloadEvents
+from safe_sysid.ros.watch.told_bounds import REPEATED, ToldBounds
 from safe_sysid.track.supervisor import WITHOUT_TORQUE, Cause, Mode
 
 AGAIN = 10.0  # [s] after which the same warning may come again
@@ -90,6 +92,7 @@ class IdentifierNode(ConfiguredNode):
             self.get_logger().info(f'assumed: {assumed}')
         self._prior = self._estimate = arm.prior
         self._told: ParameterEstimate | None = None  # the newest whose payload was told
+        self._bounds = ToldBounds()
         self._since = -1  # [ns] stamp up to which samples are of the payload before
         solves = SolvesAtOnce if settings.is_lockstep else SolvesInBackground
         self._identifier = OnlineIdentifier(
@@ -115,6 +118,9 @@ class IdentifierNode(ConfiguredNode):
         told = self._tell, self._begins_anew, self._health.announce
         self._events = PayloadEvents(self, self._identifier, held, settings.hold, *told)
         self._publish(self._estimate)
+        if not settings.is_lockstep:  # there every sample is answered
+            steady = Clock(clock_type=ClockType.STEADY_TIME)
+            self._repeats = self.create_timer(REPEATED, self._tell_again, clock=steady)
         self.create_subscription(JointState, 'joint_states', self._on_sample, EVERY_SAMPLE)
         self.create_subscription(Header, TOPIC, self._on_payload_since, STATE)
         if settings.waits_for_mode:
@@ -133,7 +139,12 @@ class IdentifierNode(ConfiguredNode):
             return
         self._bad_sample = ''
         self._events.note_sample(measurement.stamp)
-        if self._order.step(measurement.stamp) is not Arrival.OLD:
+        arrival = self._order.step(measurement.stamp)
+        if arrival is Arrival.JUMPED or not self._stamp:
+            self._stamp = measurement.stamp
+            self._bounds.begin_anew()
+            self._publish(self._estimate)
+        if arrival is not Arrival.OLD:
             self._take(measurement)
         elif self._is_lockstep:  # asked again, as the answer got lost
             self._publish(self._estimate)
@@ -181,8 +192,12 @@ class IdentifierNode(ConfiguredNode):
         self._publish(self._estimate)
         self._health.announce()
 
+    def _tell_again(self) -> None:
+        self._publish(self._estimate)
+
     def _publish(self, estimate: ParameterEstimate) -> None:
         self._estimates.publish(estimate_message(estimate, self._stamp))
+        self._bounds.note(estimate, self._stamp)
         if estimate is not self._told:  # in lockstep the same estimate answers many samples
             self._told = estimate
             self._payloads.publish(payload_message(self._model, estimate, self._stamp))
@@ -239,6 +254,7 @@ class IdentifierNode(ConfiguredNode):
             'mass at least [kg]': f'{bounds.lower[0]:.4g}',
             'mass at most [kg]': f'{bounds.upper[0]:.4g}',
             RECOGNISED: told_objects(self._identifier.recognised()),
+            **self._bounds.figures(),
             **self._events.figures(),
         }
         faults = {Cause.CONTRADICTION} if self._fault else set()

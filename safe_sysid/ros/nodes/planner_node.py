@@ -40,6 +40,7 @@ from safe_sysid.ros.process.words import say
 from safe_sysid.ros.watch.health import Condition, Health
 from safe_sysid.ros.watch.newest_measurement import LOOK, NewestMeasurement
 from safe_sysid.ros.watch.sample_gate import SampleGate
+from safe_sysid.ros.watch.told_bounds import HeardBounds
 from safe_sysid.sets.compiled import compiled_here
 from safe_sysid.track.supervisor import Cause, Mode
 from safe_sysid.trajectory.plan import Plan
@@ -84,7 +85,7 @@ class PlannerNode(ConfiguredNode):
         self._planning = settings.planning(arm, missions, self._avoided, tell)
         self._session, self._scene = self._planning.session, self._planning.response
         self._gate = SampleGate.of(settings.is_lockstep, ('parameter_estimate',))
-        self._estimate, self._held_next = arm.prior, held_after_change(settings, arm)
+        self._bounds, self._held_next = HeardBounds(arm.prior), held_after_change(settings, arm)
         self._sample: JointMeasurement | None = None
         self._awaited = AwaitedMode()
         self._newest = 0  # stamp of the newest sample [ns]
@@ -128,7 +129,7 @@ class PlannerNode(ConfiguredNode):
         problem = self._settings.problem(self._arm, self._avoided.boxes)
         planner = self._settings.planner
         steps = replace(problem.horizon, intervals=planner.intervals, degree=planner.degree)
-        return replace(problem, bounds=self._estimate, horizon=steps)
+        return replace(problem, bounds=self._bounds.estimate, horizon=steps)
 
     def _standing_at(self) -> StandingAt:
         """Certificates of standing while what is held changes, with what is known now."""
@@ -164,6 +165,7 @@ class PlannerNode(ConfiguredNode):
             return
         if arrival is Arrival.JUMPED:
             self._planning.begin_again()
+            self._bounds.begin_anew()
         self._sample = measurement
         self._go_on()
 
@@ -177,8 +179,9 @@ class PlannerNode(ConfiguredNode):
         if not self._planning.is_warm:
             self._health.announce()
             problem = self._settings.problem(self._arm, {})
-            self._planning.warm_up(sample, self._estimate, problem, self._compiled)
-        self._planning.step(sample, self._estimate, self._avoided, partial(self._done, sample))
+            self._planning.warm_up(sample, self._bounds.estimate, problem, self._compiled)
+        estimate, done = self._bounds.estimate, partial(self._done, sample)
+        self._planning.step(sample, estimate, self._avoided, done)
 
     def _compiled(self, refusal: str) -> None:
         """Say at once that plans can be made: others wait for it."""
@@ -223,7 +226,9 @@ class PlannerNode(ConfiguredNode):
 
     def _on_estimate(self, msg: Float64MultiArray) -> None:
         told = estimate_of(msg, self._arm.model.layout)
-        self._estimate = told.estimate  # a search goes on with the one it began with
+        # a search goes on with the one it began with
+        if self._bounds.hear(told.estimate, told.stamp):
+            self._health.announce()
         self._gate.note('parameter_estimate', told.stamp)
         self._go_on()
 
@@ -250,6 +255,7 @@ class PlannerNode(ConfiguredNode):
         trouble = said or self._trouble or self._measured.trouble
         figures = {**session.figures(), 'obstacles': len(self._avoided.drawn), **scene.figures()}
         figures |= {**self._goals.figures(), **self._checks.figures()}
+        figures |= self._bounds.figures()
         figures[PLACED_AVOIDED] = self._avoided.placed
         return Condition(trouble, frozenset(c for c in faults if faults[c]), figures)
 

@@ -38,6 +38,7 @@ from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config, serve_changes
 from safe_sysid.ros.watch.activation import Activation
 from safe_sysid.ros.watch.asked_task import AskedTask
+from safe_sysid.ros.watch.awaited_answers import AwaitedAnswers
 from safe_sysid.ros.watch.energy_excess import BEYOND_V_M
 from safe_sysid.ros.watch.handed_over import KNOWS, HandedOver
 from safe_sysid.ros.watch.health import Condition, Health, NodeStatus, heard_from
@@ -132,6 +133,7 @@ class SupervisorNode(ConfiguredNode):
         self._timer = self.create_timer(PERIOD, self._look, clock=steady)
         self._payload = PayloadChange(self, self._nodes, settings.settling)
         self._changes = HeldChanges(self, self._nodes, settings.settling, settings.goes_on)
+        self._awaited = AwaitedAnswers(self._nodes, self._payload, self._changes)
         self._task = AskedTask(self._nodes)
         hand = settings.hand(self)
         errand = errand_of(
@@ -177,8 +179,8 @@ class SupervisorNode(ConfiguredNode):
 
     @property
     def is_change_pending(self) -> bool:
-        """Whether the identifier has yet to take what it was told of the payload."""
-        return self._payload.is_pending or self._changes.is_pending
+        """Whether somebody has yet to take what was told of the payload."""
+        return bool(self._awaited.before_motion)
 
     @property
     def mode(self) -> Mode:
@@ -234,7 +236,7 @@ class SupervisorNode(ConfiguredNode):
             refusal := self._changes.not_allowed(self._seen())
         ):
             return False, refusal
-        situation = Situation(signal, present, self.is_at_rest(), self.is_change_pending)
+        situation = Situation(signal, present, self.is_at_rest(), self._awaited.before_motion)
         if signal is Signal.ANNOUNCE_CHANGE:
             asked = self._now, situation, self._seen()
             return self._changes.answer(*asked, self._stamp, self._settings.has_shape)
@@ -342,7 +344,7 @@ class SupervisorNode(ConfiguredNode):
         """Once, when the loop is ready for the first time."""
         if not self._settings.autostart or self._has_started or self._now.mode is not Mode.IDLE:
             return False
-        if self._payload.is_pending or self._activation.refusal(Signal.EXCITE):
+        if self._awaited.before_motion or self._activation.refusal(Signal.EXCITE):
             return False
         self._has_started = self._nodes.figure('planner', 'is warm') == 'True'
         return self._has_started
@@ -411,7 +413,7 @@ class SupervisorNode(ConfiguredNode):
     def _faults(self) -> frozenset[Cause]:
         """All that are present now."""
         faults = set(self._nodes.faults())
-        if self.is_change_pending:  # said of the payload before
+        if self._awaited.is_untaken:  # said of the payload before
             faults -= {Cause.CONTRADICTION, Cause.CHANGE_NOTICED}
         if self._bad_sample:
             faults.add(Cause.BAD_MEASUREMENT)
@@ -465,8 +467,8 @@ class SupervisorNode(ConfiguredNode):
             trouble = 'the bridge has not been heard yet'
         elif said := self._changes.refusal or self._changes.doubt:
             trouble = said
-        elif self._payload.is_pending:
-            trouble = 'the identifier has not taken new_payload yet; it is told again'
+        elif said := self._awaited.before_motion:
+            trouble = f'no motion begins until {said}; it is told again'
         elif said := self._in_force.trouble(self.now) or self.figure(BEYOND_V_M, 'controller'):
             trouble = said
         elif silent:

@@ -42,6 +42,7 @@ from safe_sysid.ros.watch.payload_events import (
     TOUCHED,
     WAITS,
 )
+from safe_sysid.ros.watch.told_bounds import is_widening_heard
 from safe_sysid.track.supervisor import (
     OF_A_CHANGE,
     Cause,
@@ -248,7 +249,8 @@ class HeldChanges:
             return self._refused() or Signal.ANNOUNCE_CHANGE
         if seen.mode is Mode.CHANGING and not self.is_pending:
             return self._of_announced(seen)
-        if seen.mode is Mode.HOLDING and self._goes_on and not self.is_pending:
+        is_known = not self.is_pending and is_widening_heard(self._nodes)
+        if seen.mode is Mode.HOLDING and self._goes_on and is_known:
             self._goes_on = False
             return Signal.EXCITE
         is_held = self._before_fault is not Mode.IDLE

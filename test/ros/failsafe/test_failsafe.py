@@ -19,8 +19,12 @@ from ros.failsafe.cells import (
     MAY_END,
     RESET,
     UNFOLLOWED,
+    spoilt,
 )
 from ros.faulty_loop import faulty_loop
+
+from safe_sysid.ros.watch.awaited_answers import HEARS
+from safe_sysid.ros.watch.told_bounds import HEARD, WIDENED_TO
 
 ARMS = ('two_link', 'kinova_gen3')
 NOTHING = ('', '')
@@ -68,6 +72,32 @@ def test_the_arm_does_what_the_table_says(running, cell, record_property):
     assert not causes or not cell.causes or not set(cell.causes).isdisjoint(causes), causes
     rests = isinstance(cell.arm, tuple) and arm != BRAKES
     assert back == cell.back or cell.arm == ANY or (rests and back == BY_ITSELF)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('running', ARMS[:1], indirect=True, scope='module')
+def test_no_motion_begins_while_the_planner_has_lost_the_bounds_of_another_payload(running):
+    loop = running
+    loop.move()
+    loop.wait(
+        lambda: loop.figure('planner', HEARD) != loop.figure('identifier', WIDENED_TO),
+        'something was learnt',
+    )
+    with spoilt('estimate silent', loop):
+        loop.call('supervisor/brake')
+        loop.wait(
+            lambda: (
+                loop.mode == 'holding'
+                or (loop.mode == 'fault' and loop.call('supervisor/reset_fault').success)
+            ),
+            'rest, also of a machine that was too slow for its arm',
+        )
+        assert loop.call('supervisor/new_payload').success
+        loop.wait_to_hear('supervisor', f'no motion begins until {HEARS}')
+        refused = loop.call('supervisor/start')
+        assert not refused.success
+        assert HEARS in refused.message
+    loop.come_back()
 
 
 def what_the_arm_does(loop, cell):

@@ -26,8 +26,10 @@ from safe_sysid.ros.messages.qos import EVERY_SAMPLE, HEALTH, STATE
 from safe_sysid.ros.process.lifecycle import STATE as LIFE
 from safe_sysid.ros.process.lifecycle import WAITS
 from safe_sysid.ros.watch.activation import NEEDED
+from safe_sysid.ros.watch.awaited_answers import HEARS, TAKES
 from safe_sysid.ros.watch.health import Condition, heard_from, status_of
 from safe_sysid.ros.watch.payload_change import TAKEN, TOPIC
+from safe_sysid.ros.watch.told_bounds import HEARD, HEARD_OF, WIDENED_AT, WIDENED_TO
 from safe_sysid.simulate.excited_motion import fourier_motion, true_torque
 
 AGAIN = 5.0  # [s] without an answer
@@ -114,7 +116,7 @@ def test_nothing_begins_before_the_identifier_has_taken_the_new_payload(tmp_path
         assert rest.call('supervisor/new_payload').success
         refused = rest.call('supervisor/start')
         assert not refused.success
-        assert refused.message == 'excite has to wait until the identifier has taken new_payload'
+        assert refused.message == f'excite has to wait until {TAKES}'
         told = []
         rest.node.create_subscription(Header, TOPIC, told.append, STATE)
         rest.speak_as('/identifier', {**there, TAKEN: -1})
@@ -124,10 +126,20 @@ def test_nothing_begins_before_the_identifier_has_taken_the_new_payload(tmp_path
         assert since < newest + 60 * SECOND
         assert not rest.call('supervisor/start').success
         rest.wait(
-            lambda: 'not taken new_payload' in rest.heard['/supervisor'].trouble, 'it is said'
+            lambda: 'has taken new_payload; it is told again' in rest.heard['/supervisor'].trouble,
+            'it is said',
         )
-        rest.speak_as('/identifier', {**there, TAKEN: since})
-        rest.wait(lambda: rest.heard['/supervisor'].trouble == '', 'the answer is heard')
+        widened = {WIDENED_AT: newest, WIDENED_TO: 'the prior'}
+        rest.speak_as('/planner', {**there, HEARD_OF: newest, HEARD: 'the estimate of before'})
+        rest.speak_as('/identifier', {**there, TAKEN: since, **widened})
+        rest.wait(
+            lambda: f'no motion begins until {HEARS}' in rest.heard['/supervisor'].trouble,
+            'the identifier has answered, and its estimate got lost',
+        )
+        refused = rest.call('supervisor/start')
+        assert (refused.success, refused.message) == (False, f'excite has to wait until {HEARS}')
+        rest.speak_as('/planner', {**there, HEARD_OF: newest, HEARD: 'the prior'})
+        rest.wait(lambda: rest.heard['/supervisor'].trouble == '', 'the estimate is heard')
         assert rest.call('supervisor/start').success
 
 
