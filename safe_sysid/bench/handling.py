@@ -149,5 +149,6 @@ def _alarms(done: Rows, silent: Rows) -> dict[str, object]:
         'stated_per_h': tests.false_alarms,
         'largest_statistic': max(each['statistic'] for each in silent),
         'threshold': tests.threshold(SAMPLES * PERIOD),
+        'called_not_rigid': sum(each['called_not_rigid'] for each in silent),
         'in_cycles': sum(each['false_alarms'] for each in done),
     }

@@ -19,6 +19,7 @@ from safe_sysid.identify.change.known_objects import known_object, recognised
 from safe_sysid.identify.change.rigidity import (
     Rigidity,
     UnmodelledTorque,
+    WindowRows,
     rigidity,
 )
 from safe_sysid.identify.change.shared_posterior import SharedPosterior
@@ -26,6 +27,7 @@ from safe_sysid.identify.momentum_observation import ObservationSettings
 from safe_sysid.identify.observation import stacked
 from safe_sysid.identify.recorded_windows import (
     RecordedWindow,
+    moving,
     recorded_windows,
     with_pushes,
 )
@@ -84,13 +86,24 @@ class RecordedObject:
         """Return what windows say of a rigid body that is pulled at its likeliest centre."""
         if not self._windows:
             return None
+        return rigidity(self._pushed(self._windows), self._belief, self._samples, self._noise)
+
+    def rigidity_in_motion(self, probability: float) -> Rigidity | None:
+        """Return the same of joints that move, with this probability of a false alarm."""
+        windows = moving(self._windows, self.log)
+        tested = self._belief, self._samples, self._noise, probability
+        return rigidity(self._pushed(windows), *tested)
+
+    def _pushed(self, windows: Sequence[RecordedWindow]) -> list[WindowRows]:
+        """Return windows with what a force on the likeliest centre does in them."""
+        if not windows:
+            return []
         mass, *moment = self._after.body[0][:4]
         if not mass > 0.0:  # what is held fits no body at all
             mass, *moment = self.prior.end_effector[:4]
         point = np.array(moment) / max(mass, 1e-9)
         point *= min(1.0, FARTHEST / max(float(np.linalg.norm(point)), 1e-9))
-        windows = with_pushes(self.model, self._windows, point)
-        return rigidity(windows, self._belief, self._samples, self._noise)
+        return with_pushes(self.model, windows, point)
 
     @property
     def _noise(self) -> UnmodelledTorque:

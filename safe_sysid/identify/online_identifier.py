@@ -201,6 +201,8 @@ class OnlineIdentifier:
                 raise self._fault or self._faulted(str(error)) from error
         if self._fault is not None:
             raise self._fault
+        if self._watch is not None and self._watch.not_rigid and not self._is_in_doubt:
+            raise self._faulted(self._watch.not_rigid)
         if measurement.stamp <= self._since:
             self.ignored += 1
             return self._estimate
@@ -282,6 +284,8 @@ class OnlineIdentifier:
     def trust(self) -> None:
         """Go on as before: all samples are of the body that was held."""
         self._is_in_doubt = False
+        if self._watch is not None:
+            self._watch.trust()
         if self._before is not None:
             self._estimate, self._before = self._before, None
 

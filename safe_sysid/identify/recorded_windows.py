@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.identify.change.rigidity import WindowRows
+from safe_sysid.identify.change.rigidity import FORCE, WindowRows
 from safe_sysid.identify.momentum_observation import (
     MomentumObserver,
     ObservationSettings,
@@ -19,6 +19,8 @@ from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.model.dynamics.forward_kinematics import frames_of_poses, tip_jacobians
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
+
+MOVING = 0.02  # [rad/s] of a joint whose friction has the sign of its velocity
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +42,19 @@ def recorded_windows(
         start, end = float(rows.start[0]), float(rows.end[0])
         middle = int(np.searchsorted(seconds, 0.5 * (start + end)))
         found.append(RecordedWindow(rows, log.position[min(middle, len(log) - 1)]))
+    return found
+
+
+def moving(windows: Sequence[RecordedWindow], log: JointLog) -> list[RecordedWindow]:
+    """Return rows of joints that move all through a window, of windows in which enough do."""
+    seconds, speed = (log.stamp - log.stamp[0]) * 1e-9, np.abs(log.velocity)
+    found = []
+    for each in windows:
+        first, last = np.searchsorted(seconds, (each.rows.start[0], each.rows.end[0]))
+        moves = speed[first : last + 1].min(axis=0) > MOVING
+        rows = each.rows.rows(moves[each.rows.joint])
+        if len(rows) > FORCE:
+            found.append(replace(each, rows=rows))
     return found
 
 

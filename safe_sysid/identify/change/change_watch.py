@@ -13,6 +13,7 @@ hardly moved.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 import pickle
 import socket
@@ -20,12 +21,13 @@ from typing import Protocol
 
 import numpy as np
 
-from safe_sysid.arrays import Array, IntArray
+from safe_sysid.arrays import Array
 from safe_sysid.errors import MeasurementError, SafeSysidError
 from safe_sysid.identify.change.change_kinds import Explanation, Kind
 from safe_sysid.identify.change.change_test import Change, ChangeSettings, ChangeTest
 from safe_sysid.identify.change.impulse_noise import ROOM
 from safe_sysid.identify.change.known_objects import KnownObject, recognised
+from safe_sysid.identify.change.rigidity_watch import Batch, RigidityWatch, Stamps, Submit, at_once
 from safe_sysid.identify.change.velocity_scatter import VelocityScatter
 from safe_sysid.identify.momentum_observation import MomentumObserver, ObservationSettings
 from safe_sysid.identify.observation import Observation
@@ -41,9 +43,11 @@ OTHERWISE = 1.5  # times as much as rows are made for, or as little, from which 
 LEAST_SCATTER = 1e-6  # [rad/s] that is told from none
 LONGEST_MESSAGE = 1 << 20  # bytes
 RECOGNISES = 10  # windows between two looks at which known object is held
+NOT_RIGID = (
+    'assumption A1 does not hold: {}; bounds on a rigid body are none on it, and no plan is '
+    'certified for it: keep it from moving in the hand, or hold something else'
+)
 NICENESS = 5  # it may come later than torques and samples, not later than bounds
-
-Batch = tuple[Array | IntArray, Array]  # stamps (N,) [ns] and rows q, qd, tau (N, 3, n)
 
 
 class WatchEndedError(SafeSysidError):
@@ -59,6 +63,7 @@ class NoticedChange:
     before: int  # [ns] and before this
     explanations: tuple[Explanation, ...]  # that explain it about equally well, the best first
     is_explained: bool  # whether a load that stays explains all samples since
+    not_rigid: str = ''  # what says that the body before, or the one since, is no rigid one
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -68,6 +73,7 @@ class NoticedChange:
     def __str__(self) -> str:
         kinds = ' or '.join(str(each) for each in self.explanations)
         rest = '' if self.is_explained else '; no load that stays explains all samples since'
+        rest += self.not_rigid and f'; {self.not_rigid}'
         return (
             f'{kinds}, between {_seconds(self.after)} and {_seconds(self.before)}, noticed at '
             f'{_seconds(self.noticed)}{rest}'
@@ -89,12 +95,17 @@ class LookedAt:
         observation: ObservationSettings,
         settings: ChangeSettings,
         objects: Sequence[KnownObject] = (),
+        submit: Submit = at_once,
     ) -> None:
+        """`submit` tests what is held for being rigid, now or while other samples are taken."""
         self._model, self._prior = model, prior
+        may_swing = any(observation.beyond_rigid)  # as somebody has promised
+        self._rigidity = None if may_swing else RigidityWatch(model, prior, settings, submit)
         self._objects, self._body = objects, prior.end_effector_bounds
         self._bounds = observation.readings(model).velocity
         self._scatter = None if settings.velocity_noise is not None else VelocityScatter(model.n)
         self._observation = observation
+        self._longest_step = round(observation.longest_step * 1e9)  # [ns]
         self._test = ChangeTest(model, prior, observation.window, settings)
         self._origin: int | None = None  # [ns] of the first sample of all
         friction = prior.bounds[model.layout.joint_entries('Fc')].magnitude
@@ -109,8 +120,8 @@ class LookedAt:
         """Begin to make rows, of velocities that scatter so."""
         self._deviation = deviation
         error = DEVIATIONS * deviation
-        observation = replace(self._observation, velocity_error=tuple(error.tolist()))
-        self._observer = MomentumObserver(self._model, self._prior.bounds, observation)
+        self._expected = replace(self._observation, velocity_error=tuple(error.tolist()))
+        self._observer = MomentumObserver(self._model, self._prior.bounds, self._expected)
         self._slow = error + SLOW
         self._begin: int | None = None  # [ns] that times of rows are counted from
         self._samples: list[JointMeasurement] = []  # of the window
@@ -126,6 +137,15 @@ class LookedAt:
             if i < len(log):
                 self._take(log[i])
                 i += 1
+        if self._rigidity is not None:
+            has_changed = self._test.change is not None
+            self._rigidity.add(batch, self._expected, self._changed if has_changed else None)
+
+    def _changed(self) -> Stamps:
+        """Return stamps [ns] between which what is held has changed."""
+        change = self.judged()
+        assert change is not None
+        return change.after, change.before
 
     def _take(self, measurement: JointMeasurement) -> None:
         """Take one sample, which may end a window."""
@@ -136,6 +156,8 @@ class LookedAt:
             return
         self._origin = measurement.stamp if self._origin is None else self._origin
         self._begin = measurement.stamp if self._begin is None else self._begin
+        if self._samples and measurement.stamp - self._samples[-1].stamp > self._longest_step:
+            self._samples = []  # a gap has ended the window
         self._samples.append(measurement)
         if rows is None:
             return
@@ -188,7 +210,8 @@ class LookedAt:
         noticed, after, before = (
             self._origin + round(t * 1e9) for t in (change.noticed, change.after, change.before)
         )
-        return NoticedChange(noticed, after, before, change.explanations, change.is_explained)
+        said = (change.explanations, change.is_explained, self._not_rigid())
+        return NoticedChange(noticed, after, before, *said)
 
     @property
     def statistic(self) -> float:
@@ -201,14 +224,32 @@ class LookedAt:
             return {}
         return recognised(self._test.belief, self._body, self._objects)
 
+    def not_rigid(self) -> str:
+        """Return what says that what is held all the time is no rigid body; empty: nothing."""
+        found = '' if self._test.change is not None else self._not_rigid()
+        return found and NOT_RIGID.format(found)
+
+    def _not_rigid(self) -> str:
+        found = None if self._rigidity is None else self._rigidity.found()
+        return '' if found is None else str(found)
+
     def suspect(self) -> None:
         """Take it as proven that something has changed: less is enough to tell when and what."""
         self._test.suspect()
+
+    def trust(self) -> None:
+        """Forget samples that may be of a grasp that was called off."""
+        self._begin_rigidity(-1)
 
     def new_payload(self, body: Interval, since: int) -> None:
         """Another body is in hand, in windows that begin at a stamp [ns] or later."""
         self._since, self._body = since, body
         self._test.new_payload(body)
+        self._begin_rigidity(since)
+
+    def _begin_rigidity(self, since: int) -> None:
+        if self._rigidity is not None:
+            self._rigidity.forget(since)
 
 
 class Looks(Protocol):
@@ -226,8 +267,14 @@ class Looks(Protocol):
     def recognised(self) -> Mapping[str, float]:
         """Return how probable each known object is, as far as was looked; nothing without any."""
 
+    def not_rigid(self) -> str:
+        """Return what says that it is no rigid body, as far as was looked; empty: nothing."""
+
     def suspect(self) -> None:
         """Take it as proven that something has changed."""
+
+    def trust(self) -> None:
+        """Forget samples that may be of a grasp that was called off."""
 
     def new_payload(self, body: Interval, since: int) -> None:
         """Another body is in hand, in windows that begin at a stamp [ns] or later."""
@@ -276,6 +323,7 @@ class LooksInBackground:
         self._is_running = True
         self._found: NoticedChange | None = None
         self._known: Mapping[str, float] = {}
+        self._not_rigid = ''
         self._send(('begin', model, prior, observation, settings, objects))
 
     def add(self, batch: Batch) -> None:
@@ -300,9 +348,10 @@ class LooksInBackground:
             if not message:
                 self._is_running = False
                 break
-            episode, change, known = pickle.loads(message)
+            episode, change, known, not_rigid = pickle.loads(message)
             if episode == self._episode:
                 self._found, self._known = change, known or self._known
+                self._not_rigid = not_rigid
         return self._found
 
     def judged(self) -> NoticedChange | None:
@@ -314,13 +363,24 @@ class LooksInBackground:
         self.found()
         return self._known
 
+    def not_rigid(self) -> str:
+        """Return what was told last."""
+        self.found()
+        return self._not_rigid
+
     def suspect(self) -> None:
         """Take it as proven that something has changed."""
         self._send(('suspect',))
 
+    def trust(self) -> None:
+        """Forget samples that may be of a grasp that was called off."""
+        self._episode, self._not_rigid = self._episode + 1, ''
+        self._send(('trust',))
+
     def new_payload(self, body: Interval, since: int) -> None:
         """Another body is in hand, in windows that begin at a stamp [ns] or later."""
         self._episode, self._found, self._known = self._episode + 1, None, {}
+        self._not_rigid = ''
         self._send(('new_payload', body, since))
 
     def close(self) -> None:
@@ -340,10 +400,12 @@ def serve(connection: socket.socket) -> None:
     """Look at samples for another process until it closes the connection."""
     looked: LookedAt | None = None
     count = 0
+    beside = ThreadPoolExecutor(1)  # a change is noticed while what is held is tested
     while message := connection.recv(LONGEST_MESSAGE):
         kind, *content = pickle.loads(message)
         if kind == 'begin':
-            looked = LookedAt(*content)
+            model, prior, observation, settings, objects = content
+            looked = LookedAt(model, prior, observation, settings, objects, beside.submit)
         elif looked is None:
             return
         elif kind == 'add':
@@ -351,8 +413,9 @@ def serve(connection: socket.socket) -> None:
             looked.add(batch)
             change, count = looked.judged(), count + 1
             known = looked.recognised() if count % RECOGNISES == 0 else {}
-            if change is not None or known:
-                connection.send(pickle.dumps((episode, change, known)))
+            not_rigid = looked.not_rigid()
+            if change is not None or known or not_rigid:
+                connection.send(pickle.dumps((episode, change, known, not_rigid)))
         else:
             getattr(looked, kind)(*content)
 
@@ -373,6 +436,7 @@ class ChangeWatch:
         self._stamps = np.zeros(observation.window, dtype=np.int64)
         self._values = np.zeros((observation.window, 3, model.n))
         self._count = 0
+        self.not_rigid = ''  # what says that what is held is no rigid body
 
     def take(self, measurement: JointMeasurement) -> None:
         """Take a sample; one that is not complete is left out."""
@@ -388,6 +452,7 @@ class ChangeWatch:
         if self._count == len(self._stamps):
             self._count = 0
             self._looks.add((self._stamps.copy(), self._values.copy()))
+            self.not_rigid = self._looks.not_rigid()
 
     @property
     def has_noticed(self) -> bool:
@@ -397,6 +462,11 @@ class ChangeWatch:
     def suspect(self) -> None:
         """Take it as proven that something has changed: less is enough to tell when and what."""
         self._looks.suspect()
+
+    def trust(self) -> None:
+        """Forget samples that may be of a grasp that was called off."""
+        self.not_rigid = ''
+        self._looks.trust()
 
     def judged(self) -> NoticedChange | None:
         """Return what was noticed, judged by all samples since; None: nothing."""
@@ -408,6 +478,7 @@ class ChangeWatch:
 
     def new_payload(self, body: Interval, since: int) -> None:
         """Another body is in hand, within these bounds, in windows that begin at a stamp [ns]."""
+        self.not_rigid = ''
         self._looks.new_payload(body, since)
 
     def close(self) -> None:

@@ -68,10 +68,11 @@ class Change:
     def noticed(found: NoticedChange) -> Change:
         """Return what was noticed from torques."""
         loads = all(kind in OF_LOADS for kind in found.kinds)
+        is_explained = found.is_explained and not found.not_rigid
         return Change(
             *(Source.NOTICED, found.after, found.before, str(found), found.kinds),
-            is_load=loads and found.is_explained,
-            is_explained=found.is_explained,
+            is_load=loads and is_explained,
+            is_explained=is_explained,
             noticed_at=found.noticed,
         )
 
