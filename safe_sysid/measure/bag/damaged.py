@@ -6,23 +6,20 @@ missing or makes no sense.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-import importlib
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
 import sqlite3
 import struct
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
+from safe_sysid.errors import MeasurementError
+from safe_sysid.measure.bag.unpacked_chunks import UNPACKED
 from safe_sysid.measure.recorded_file import MCAP_MAGIC, SQLITE_MAGIC
 
 SCHEMA, CHANNEL, MESSAGE, CHUNK, END_OF_DATA = 0x03, 0x04, 0x05, 0x06, 0x0F
 LARGEST_RECORD = 1 << 30  # [bytes]; a length beyond it is damage
 NAMED = 40  # letters of a name that nobody knows, which damage may have made long
-DECOMPRESSORS = {  # whichever of them is installed
-    'lz4': ('lz4.frame',),
-    'zstd': ('compression.zstd', 'backports.zstd', 'zstandard'),
-}
 
 
 class StoredMessage(NamedTuple):
@@ -112,14 +109,17 @@ def _records(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 def _chunk(content: bytes) -> Iterator[tuple[int, bytes]]:
     try:
+        (size,) = struct.unpack_from('<Q', content, 16)
         compression, at = _text(content, 28)
         compressed = content[at + 8 :]
-        decompress = _decompressor(compression)
+        unpacked = _unpacking(compression)
     except struct.error as error:
         raise Damage('it ends at the head of a chunk') from error
     try:
-        records = decompress(compressed)
-    except Exception as error:  # three libraries, each with errors of its own
+        records = unpacked(compressed, size)
+    except MeasurementError as error:
+        raise Damage(f'it has {error}') from error
+    except Exception as error:  # libraries have errors of their own
         raise Damage(f'it has a {compression[:NAMED]} chunk that cannot be unpacked') from error
     # A chunk has no mark at its end.
     stream = BytesIO(records)
@@ -134,16 +134,11 @@ def _chunk(content: bytes) -> Iterator[tuple[int, bytes]]:
         yield kind, inside
 
 
-def _decompressor(compression: str) -> Any:
-    if not compression:
-        return bytes
-    for name in DECOMPRESSORS.get(compression, ()):
-        try:
-            library = importlib.import_module(name)
-        except ImportError:
-            continue
-        return library.decompress
-    raise Damage(f"it is compressed with '{compression[:NAMED]}', which cannot be unpacked here")
+def _unpacking(compression: str) -> Callable[[bytes, int], bytes]:
+    if compression not in UNPACKED:
+        named = compression[:NAMED]
+        raise Damage(f"it is compressed with '{named}', which cannot be unpacked here")
+    return UNPACKED[compression]
 
 
 def _number(content: bytes) -> int:

@@ -14,6 +14,9 @@ from rosbags.typesys import Stores, get_typestore
 from safe_sysid.errors import MeasurementError
 from safe_sysid.input_file import check_folder, is_folder
 from safe_sysid.measure.bag.sqlite_tables import check_tables
+from safe_sysid.measure.bag.unpacked_chunks import use_in_library
+
+use_in_library()
 
 
 class BagMessage(NamedTuple):

@@ -17,6 +17,7 @@ from safe_sysid.measure.bag import damaged
 from safe_sysid.measure.bag.damaged import Damage, StoredMessage
 from safe_sysid.measure.bag.joint_state_bytes import JointStateLayout, block_of, layout_of
 from safe_sysid.measure.bag.sqlite_tables import check_tables
+from safe_sysid.measure.bag.unpacked_chunks import use_in_library
 from safe_sysid.measure.recorded_file import STORAGE, no_bag
 from safe_sysid.measure.recording import Recording, Samples, recording_of
 
@@ -26,6 +27,8 @@ SETTINGS = '/recorded/parameters'  # that its recorder adds
 POSITIONS, WITH_EFFORT = (0,), (0, 2)  # sequences of a message that every joint has to be in
 BLOCK = 4096  # messages that wait as bytes before they become numbers
 LONG_AGO = 3600 * 10**9  # [ns] before all others, which a sample of a driver is that has no clock
+
+use_in_library()
 
 
 def read_rosbag(path: Path, joints: tuple[str, ...], topic: str | None = None) -> Recording:
