@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 import os
 import sys
+import time
 
 from rclpy.clock import Clock, ClockType
 from std_msgs.msg import Float64MultiArray, String
@@ -41,6 +42,7 @@ from safe_sysid.ros.watch.health import Condition, Health
 from safe_sysid.ros.watch.newest_measurement import LOOK, NewestMeasurement
 from safe_sysid.ros.watch.sample_gate import SampleGate
 from safe_sysid.ros.watch.told_bounds import HeardBounds
+from safe_sysid.ros.watch.told_by_one import ToldByOne
 from safe_sysid.sets.compiled import compiled_here
 from safe_sysid.track.supervisor import Cause, Mode
 from safe_sysid.trajectory.plan import Plan
@@ -88,6 +90,7 @@ class PlannerNode(ConfiguredNode):
         self._bounds, self._held_next = HeardBounds(arm.prior), held_after_change(settings, arm)
         self._sample: JointMeasurement | None = None
         self._awaited = AwaitedMode()
+        self._told_by_one = ToldByOne(self, 'parameter_estimate')
         self._newest = 0  # stamp of the newest sample [ns]
         self._trouble = ''
         self.exit_status: int | None = None  # once it leaves by itself
@@ -248,7 +251,9 @@ class PlannerNode(ConfiguredNode):
         faults = {Cause.NO_PLAN: session.has_failed}
         faults[Cause.OBSTACLE] = scene.is_obstructed(self._newest)
         faults[Cause.SCENE_UNCLEAR] = bool(unclear) and not scene.is_stopping(self._newest)
-        sentences = (unclear, scene.complaint, session.complaint(), self._avoided.awaited)
+        several = self._told_by_one.trouble(time.monotonic())
+        faults[Cause.SECOND_PUBLISHER] = bool(several)
+        sentences = (several, unclear, scene.complaint, session.complaint(), self._avoided.awaited)
         said = '; '.join(sentence for sentence in sentences if sentence)
         if self._newest and not self._planning.is_warm:
             said = f'{compiled_here()} kernels compiled; until all are there are no plans'

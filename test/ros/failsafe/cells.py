@@ -27,7 +27,6 @@ BY_ITSELF, RESET = 'by itself', 'reset, start'
 ANY = (GOES_ON, ENDS, BRAKES)
 BESIDE = (BRAKES, ENDS)  # it may rest beside its plan by less than is a fault in these tests
 UNFOLLOWED = (ENDS, BRAKES)  # no plan follows; one that is looked for in vain is a fault
-MAY_END = (GOES_ON, BRAKES)  # with less known, there may be no plan from where the arm is
 NO_PLAN = ('NO_PLAN',)
 CYCLE, STOPPED = 0.1, 0.07  # [s] of a process that gets 30 % of a processor
 SPINNING = 'while True: pass'
@@ -423,9 +422,10 @@ CELLS = (
     Cell(
         'somebody else repeats an estimate',
         repeated_estimate,
-        MAY_END,
-        causes=NO_PLAN,
-        back=RESET,
+        BRAKES,
+        ('planner', 'parameter_estimate is published by '),
+        ('SECOND_PUBLISHER',),
+        RESET,
         **NIGHTLY,
     ),
     of_wire(

@@ -16,7 +16,6 @@ from ros.failsafe.cells import (
     DRIVER,
     ENDS,
     GOES_ON,
-    MAY_END,
     RESET,
     UNFOLLOWED,
     spoilt,
@@ -110,7 +109,7 @@ def what_the_arm_does(loop, cell):
             lambda: loop.mode == 'fault' or loop.rests_at_the_end_of_its_plan(),
             'a fault, or an arm at the end of its plan',
         )
-    if cell.arm in (GOES_ON, MAY_END, ANY):
+    if cell.arm in (GOES_ON, ANY):
         before = plan_starts(loop)
         loop.wait(
             lambda: (
