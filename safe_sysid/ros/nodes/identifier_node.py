@@ -118,7 +118,7 @@ class IdentifierNode(ConfiguredNode):
         told = self._tell, self._begins_anew, self._health.announce
         self._events = PayloadEvents(self, self._identifier, held, settings.hold, *told)
         self._publish(self._estimate)
-        if not settings.is_lockstep:  # there every sample is answered
+        if not settings.is_lockstep:
             steady = Clock(clock_type=ClockType.STEADY_TIME)
             self._repeats = self.create_timer(REPEATED, self._tell_again, clock=steady)
         self.create_subscription(JointState, 'joint_states', self._on_sample, EVERY_SAMPLE)
@@ -141,9 +141,7 @@ class IdentifierNode(ConfiguredNode):
         self._events.note_sample(measurement.stamp)
         arrival = self._order.step(measurement.stamp)
         if arrival is Arrival.JUMPED or not self._stamp:
-            self._stamp = measurement.stamp
-            self._bounds.begin_anew()
-            self._publish(self._estimate)
+            self._tell_anew(measurement.stamp)
         if arrival is not Arrival.OLD:
             self._take(measurement)
         elif self._is_lockstep:  # asked again, as the answer got lost
@@ -191,6 +189,13 @@ class IdentifierNode(ConfiguredNode):
         self._fault, self._estimate = '', self._identifier.estimate
         self._publish(self._estimate)
         self._health.announce()
+
+    def _tell_anew(self, stamp: int) -> None:
+        """Tell an estimate that no stamp before compares with."""
+        self._bounds.begin_anew()
+        if not self._is_lockstep:  # there every sample is answered
+            self._stamp = stamp
+            self._publish(self._estimate)
 
     def _tell_again(self) -> None:
         self._publish(self._estimate)
