@@ -201,6 +201,12 @@ class LoopSettings(Settings):
         """Return what may be held after a change, if that is known."""
         return [read_payload(name) for name in self.library]
 
+    @property
+    def lightest(self) -> float:
+        """Least mass of what may be held after a change [kg]; 0 where nobody knows."""
+        masses = [each.mass for each in self.payloads()]
+        return min(masses, default=0.0) * (1.0 - self.grasp.weight)
+
     def refuse_beyond_prior(self, empty: RobotModel, hand: Interval) -> None:
         """Refuse what may be held and the prior excludes, of a hand within these bounds."""
         if self.prior.is_wrong and self.simulated:

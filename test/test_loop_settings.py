@@ -21,6 +21,7 @@ from safe_sysid.identify.from_recording import prior_settings
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.loop_settings import LoopPriorSettings, LoopSettings
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
+from safe_sysid.model.grasp import GraspError
 from safe_sysid.model.held_body import placed
 from safe_sysid.model.inertia import is_consistent
 from safe_sysid.model.payload import read_payload
@@ -192,6 +193,13 @@ def test_an_empty_hand_that_the_prior_excludes_is_refused_with_a_library():
     assert fr3(prior=heavy).arm().prior.bounds  # it holds its payload for ever
     with pytest.raises(ConfigError, match=r'nothing, as after a change .* m is 0\.5\d* to'):
         fr3(prior=heavy, library=('dumbbell_4lb',)).arm()
+
+
+def test_the_lightest_that_may_be_held_is_of_the_library_and_of_its_errors():
+    lighter, heavier = 'dumbbell_4lb', 'dumbbell_8lb'
+    settings = fr3(library=(heavier, lighter), grasp=GraspError(weight=0.1))
+    assert settings.lightest == pytest.approx(0.9 * read_payload(lighter).mass)
+    assert fr3().lightest == 0.0
 
 
 def test_bounds_after_a_change_contain_all_of_the_library_and_nothing(rng):

@@ -10,8 +10,9 @@ import pytest
 from safe_sysid.bench.experiments.kinova_dumbbell import kinova_trial, wrong_trial
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.identify.change.change_test import ChangeSettings
-from safe_sysid.identify.change.change_watch import ChangeWatch, LooksInBackground
+from safe_sysid.identify.change.change_watch import ChangeWatch
 from safe_sysid.identify.change.held_next import HeldNext
+from safe_sysid.identify.change.looks_in_background import LooksInBackground
 from safe_sysid.identify.momentum_observation import ObservationSettings
 from safe_sysid.identify.online_identifier import (
     IdentificationFault,

@@ -13,10 +13,7 @@ hardly moved.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-import pickle
-import socket
 from typing import Protocol
 
 import numpy as np
@@ -35,19 +32,15 @@ from safe_sysid.measure.joint_log import JointLog, JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
-from safe_sysid.worker import Worker
 
 SLOW = 0.01  # [rad/s] of a joint whose friction may have either sign, beside what readings hide
 DEVIATIONS = 3.0  # that a bound is taken for
 OTHERWISE = 1.5  # times as much as rows are made for, or as little, from which on others are made
 LEAST_SCATTER = 1e-6  # [rad/s] that is told from none
-LONGEST_MESSAGE = 1 << 20  # bytes
-RECOGNISES = 10  # windows between two looks at which known object is held
 NOT_RIGID = (
     'assumption A1 does not hold: {}; bounds on a rigid body are none on it, and no plan is '
     'certified for it: keep it from moving in the hand, or hold something else'
 )
-NICENESS = 5  # it may come later than torques and samples, not later than bounds
 
 
 class WatchEndedError(SafeSysidError):
@@ -300,124 +293,6 @@ class LooksAtOnce(LookedAt):
 
     def close(self) -> None:
         """Nothing is held."""
-
-
-class LooksInBackground:
-    """Looks in a second process; every call here returns within microseconds.
-
-    Samples that it has no room for are left out: the test then sees a little less.
-    """
-
-    def __init__(
-        self,
-        model: RobotModel,
-        prior: ParameterEstimate,
-        observation: ObservationSettings,
-        settings: ChangeSettings,
-        objects: Sequence[KnownObject] = (),
-    ) -> None:
-        self._worker = Worker(serve, socket.SOCK_SEQPACKET, NICENESS)
-        self._socket = self._worker.socket
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LONGEST_MESSAGE)
-        self._episode = 0
-        self._is_running = True
-        self._found: NoticedChange | None = None
-        self._known: Mapping[str, float] = {}
-        self._not_rigid = ''
-        self._send(('begin', model, prior, observation, settings, objects))
-
-    def add(self, batch: Batch) -> None:
-        """Take some samples."""
-        self._send(('add', self._episode, batch))
-        if not self._is_running:
-            raise WatchEndedError(
-                'the process that looks for changes of what is held has ended (exit code '
-                f'{self._worker.process.poll()}); nobody would notice one until the identifier is '
-                'started again'
-            )
-
-    def found(self) -> NoticedChange | None:
-        """Return the change, if one was told by now."""
-        while self._is_running:
-            try:
-                message = self._socket.recv(LONGEST_MESSAGE, socket.MSG_DONTWAIT)
-            except BlockingIOError:
-                break
-            except ConnectionResetError:
-                message = b''
-            if not message:
-                self._is_running = False
-                break
-            episode, change, known, not_rigid = pickle.loads(message)
-            if episode == self._episode:
-                self._found, self._known = change, known or self._known
-                self._not_rigid = not_rigid
-        return self._found
-
-    def judged(self) -> NoticedChange | None:
-        """Return the same, which is judged anew with every batch."""
-        return self.found()
-
-    def recognised(self) -> Mapping[str, float]:
-        """Return what was told last."""
-        self.found()
-        return self._known
-
-    def not_rigid(self) -> str:
-        """Return what was told last."""
-        self.found()
-        return self._not_rigid
-
-    def suspect(self) -> None:
-        """Take it as proven that something has changed."""
-        self._send(('suspect',))
-
-    def trust(self) -> None:
-        """Forget samples that may be of a grasp that was called off."""
-        self._episode, self._not_rigid = self._episode + 1, ''
-        self._send(('trust',))
-
-    def new_payload(self, body: Interval, since: int) -> None:
-        """Another body is in hand, in windows that begin at a stamp [ns] or later."""
-        self._episode, self._found, self._known = self._episode + 1, None, {}
-        self._not_rigid = ''
-        self._send(('new_payload', body, since))
-
-    def close(self) -> None:
-        """End the process."""
-        self._worker.close()
-
-    def _send(self, message: object) -> None:
-        try:
-            self._socket.send(pickle.dumps(message), socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            return
-        except (BrokenPipeError, ConnectionResetError):
-            self._is_running = False
-
-
-def serve(connection: socket.socket) -> None:
-    """Look at samples for another process until it closes the connection."""
-    looked: LookedAt | None = None
-    count = 0
-    beside = ThreadPoolExecutor(1)  # a change is noticed while what is held is tested
-    while message := connection.recv(LONGEST_MESSAGE):
-        kind, *content = pickle.loads(message)
-        if kind == 'begin':
-            model, prior, observation, settings, objects = content
-            looked = LookedAt(model, prior, observation, settings, objects, beside.submit)
-        elif looked is None:
-            return
-        elif kind == 'add':
-            episode, batch = content
-            looked.add(batch)
-            change, count = looked.judged(), count + 1
-            known = looked.recognised() if count % RECOGNISES == 0 else {}
-            not_rigid = looked.not_rigid()
-            if change is not None or known or not_rigid:
-                connection.send(pickle.dumps((episode, change, known, not_rigid)))
-        else:
-            getattr(looked, kind)(*content)
 
 
 class ChangeWatch:

@@ -68,7 +68,8 @@ class Errand:
         hand: Hand,
     ) -> None:
         self._loop: Loop = asking.loop
-        self._asked = Handling(_steps(settings, joint_names, asking, hand))
+        steps = _steps(settings, joint_names, asking, hand)
+        self._asked = Handling(steps, lambda: hand.missed(asking.known()))
         self._has_begun = False
         self._outcome: Outcome | None = None
 

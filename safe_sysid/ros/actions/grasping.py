@@ -30,6 +30,10 @@ class Gripper(Protocol):
     def trouble(self) -> str:
         """Why it does not; empty if it does, or says nothing."""
 
+    @property
+    def doubt(self) -> str:
+        """Why it may hold nothing though it has closed; empty where nothing says so."""
+
 
 class Grasping:
     """One change of what is held, at rest.
@@ -134,4 +138,5 @@ class Grasping:
     def _outcome(self) -> Outcome:
         if self._why:
             return Outcome(False, f'{self._why}, when the gripper had {self._did} already')
-        return Outcome(True, f'the gripper has {self._did}')
+        said = (f'the gripper has {self._did}', self._gripper.doubt)
+        return Outcome(True, ': '.join(each for each in said if each))

@@ -36,6 +36,8 @@ class GripperSettings(Settings):
     open: Finite = 0.08  # position of an open gripper, as its driver counts [m]
     closed: Finite = 0.0  # that it closes to; it stalls before, at what it holds
     effort: NotNegative = 0.0  # that it closes with at most [N]; 0: as its driver likes
+    lightest: NotNegative = 0.0  # [kg] of what it may hold; what weighs less was not picked. 0: as
+    # light as the lightest of `library`, or without one as light as nothing
 
 
 class CellGripper:
@@ -47,7 +49,7 @@ class CellGripper:
         self._kind = _kind(settings.action) if settings.action else None
         self._client = self._kind and ActionClient(node, self._kind, settings.action)
         self._has_reached = self._closes = False
-        self._trouble = ''
+        self._trouble = self._doubt = ''
         self._number = 0  # of what it was told last; what is said of an earlier goal is outdated
         self._goal: Any = None  # handle of the goal that goes on
 
@@ -61,10 +63,16 @@ class CellGripper:
         """Why it does not; empty if it does, or says nothing."""
         return self._trouble
 
+    @property
+    def doubt(self) -> str:
+        """Why it may hold nothing though it has closed; empty where nothing says so."""
+        return self._doubt
+
     def begin(self, *, closes: bool) -> None:
         """Close or open."""
         self.stop()
-        self._has_reached, self._trouble, self._closes = False, '', closes
+        self._has_reached, self._closes = False, closes
+        self._trouble = self._doubt = ''
         if self._client is None or self._kind is None:
             self._publisher.publish(Bool(data=closes))
             return
@@ -102,6 +110,8 @@ class CellGripper:
         said, self._goal = answer.result(), None
         has_closed = self._closes and said.result.stalled and said.status in (SUCCEEDED, ABORTED)
         self._has_reached = has_closed or (said.status == SUCCEEDED and said.result.reached_goal)
+        if self._closes and self._has_reached and not said.result.stalled:
+            self._doubt = 'it went to its end and did not stall, so it may hold nothing'
         if not self._has_reached:
             at = f'{said.result.position:.4g} (status {said.status})'
             stalled = f'stalled at {at} as it opened, and may hold what it held'

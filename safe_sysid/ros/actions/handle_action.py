@@ -52,6 +52,17 @@ class Hand:
     bounds: Interval  # (10,) of theta_e
     arm: RobotModel  # with the shapes of all that it may hold
     placed: Placed
+    lightest: float = 0.0  # [kg] of what it may hold; 0: nobody knows
+
+    def missed(self, known: ParameterEstimate | None) -> str:
+        """Why nothing can be in it, as a sentence; empty if something may."""
+        most = math.inf if known is None else float(self.thing(known).upper[0])
+        if most >= self.lightest:
+            return ''
+        return (
+            f'what is held weighs {most:.3g} kg at most, and the lightest that it may be '
+            f'{self.lightest:.3g} kg; nothing was picked'
+        )
 
     def thing(self, known: ParameterEstimate) -> Interval:
         """Bounds on what it holds, (10,)."""
@@ -90,7 +101,8 @@ class HandleAction:
         self._recognised = ''  # then
         self._picked_at: Array | None = None
         self._checked: Checking | None = None
-        self.asked = Handling([(name, self._noting(begin)) for name, begin in self._steps()])
+        steps = [(name, self._noting(begin)) for name, begin in self._steps()]
+        self.asked = Handling(steps, lambda: hand.missed(asking.known()))
 
     def feedback(self) -> Any:
         """Return how far it is."""

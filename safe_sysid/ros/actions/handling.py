@@ -19,8 +19,10 @@ CARRY, RELEASE = 'carry', 'release'
 class Handling:
     """Steps after each other; the first that fails is the last, and what is held stays held."""
 
-    def __init__(self, steps: Sequence[Step]) -> None:
-        self._waiting = list(steps)
+    def __init__(self, steps: Sequence[Step], missed: Callable[[], str] = lambda: '') -> None:
+        """`missed` says why nothing was picked, once that is certain."""
+        self._waiting, self._missed = list(steps), missed
+        self._is_missed = False
         self._asked: Asked | None = None
         self.name = ''  # of the step that goes on
         self.done: list[str] = []
@@ -63,6 +65,10 @@ class Handling:
             return Outcome(False, f'{self.name}: {outcome.message}; {self._hand}', outcome.why)
         self.done.append(self.name)
         self._said.append(outcome.message)
+        is_held = GRASP in self.done and RELEASE not in self.done
+        if is_held and (missed := self._missed()):
+            self._is_missed = True
+            return Outcome(False, f'{self.name}: {missed}; {self._hand}')
         return None
 
     def _outcome(self) -> Outcome:
@@ -74,6 +80,8 @@ class Handling:
     def _hand(self) -> str:
         if self._is_uncertain and self.name not in self.done:
             return 'nobody knows what is in the hand'
+        if self._is_missed:
+            return 'nothing is in the hand'
         if GRASP in self.done and RELEASE not in self.done:
             return 'what was picked is in the hand'
         return 'nothing was picked' if GRASP not in self.done else 'the hand is empty'

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import math
-import time
 
 from safe_sysid.errors import MessageError
+from safe_sysid.plan.message import SECOND
 from safe_sysid.ros.actions.asked import PATIENCE, Loop, Outcome, rests
 from safe_sysid.ros.actions.learning_end import LEARNS, LearningEnd, check_time_limit
 from safe_sysid.ros.messages.request_topics import LEARNS_TO
@@ -37,7 +37,7 @@ class Identifying:
         check_time_limit(seconds)
         self._loop, self._bounds, self._tell = loop, bounds, tell
         self._end_of_learning = LearningEnd(loop)
-        self._until = time.monotonic() + seconds if seconds else math.inf
+        self._until = loop.now + seconds * SECOND if seconds else math.inf
         self._has_begun = self._was_forgotten = False
         self._why = ''  # it was ended early
         self._looks = 0
@@ -63,7 +63,7 @@ class Identifying:
         mode = self._loop.mode
         if not self._has_begun and not self._why:
             return self._begin()
-        if time.monotonic() > self._until:
+        if self._loop.now > self._until:
             self._end('time is up')
         self._end_of_learning.look()
         if self._why and mode in LEARNS:

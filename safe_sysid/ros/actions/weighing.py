@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import math
-import time
 
 from safe_sysid.errors import MessageError
+from safe_sysid.plan.message import SECOND
 from safe_sysid.ros.actions.asked import Loop, Outcome, rests
 from safe_sysid.ros.actions.learning_end import LEARNS, LearningEnd, check_time_limit
 from safe_sysid.track.supervisor import Mode, Signal
@@ -29,7 +29,7 @@ class Weighing:
             )
         check_time_limit(seconds)
         self._loop, self._heaviest, self._mass = loop, heaviest, mass
-        self._seconds, self._until = seconds, math.inf
+        self._seconds, self._until = seconds, math.inf  # [ns] by the clock of the arm
         self._has_begun = False
         self._end_of_learning = LearningEnd(loop)
         self._why = ''  # it was ended early
@@ -46,10 +46,10 @@ class Weighing:
                 return self._outcome('')
             self._has_begun = True
             if self._seconds:
-                self._until = time.monotonic() + self._seconds
+                self._until = self._loop.now + self._seconds * SECOND
             granted, said = (mode in LEARNS, '') if mode in LEARNS else self._ask_to_learn()
             return None if granted else Outcome(False, said)
-        if time.monotonic() > self._until:
+        if self._loop.now > self._until:
             self._why = self._why or 'time is up'
         self._end_of_learning.look()
         if self._is_decided or self._why:

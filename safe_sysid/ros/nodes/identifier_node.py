@@ -14,8 +14,9 @@ from visualization_msgs.msg import MarkerArray
 
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.change.change_test import ChangeSettings
-from safe_sysid.identify.change.change_watch import ChangeWatch, LooksAtOnce, LooksInBackground
+from safe_sysid.identify.change.change_watch import ChangeWatch, LooksAtOnce
 from safe_sysid.identify.change.known_objects import KnownObject, known_object
+from safe_sysid.identify.change.looks_in_background import LooksInBackground
 from safe_sysid.identify.online_identifier import (
     IdentificationFault,
     IdentifierSettings,

@@ -92,7 +92,8 @@ class SupervisorNodeSettings(LoopSettings):
         """Return the gripper and the empty hand, for `handle`."""
         arm = self.with_all_shapes()
         placed = PlacedObjects(node, arm, self.held_shapes, self.placed)
-        return Hand(CellGripper(node, self.gripper), self.with_empty_hand()[1], arm, placed)
+        gripper, bounds = CellGripper(node, self.gripper), self.with_empty_hand()[1]
+        return Hand(gripper, bounds, arm, placed, self.gripper.lightest or self.lightest)
 
 
 class SupervisorNode(ConfiguredNode):

@@ -10,13 +10,14 @@ from tiers import slow_after
 from safe_sysid.bench.experiments.changing_payload import begun, prior, random_motion, windows_of
 from safe_sysid.errors import ConfigError
 from safe_sysid.identify.change.change_test import ChangeSettings
-from safe_sysid.identify.change.change_watch import LooksAtOnce, LooksInBackground
+from safe_sysid.identify.change.change_watch import LooksAtOnce
 from safe_sysid.identify.change.known_objects import (
     NONE,
     _log_evidence,
     known_object,
     recognised,
 )
+from safe_sysid.identify.change.looks_in_background import LooksInBackground
 from safe_sysid.identify.change.shared_posterior import SharedPosterior
 from safe_sysid.identify.momentum_observation import ObservationSettings
 from safe_sysid.model.grasp import GraspError

@@ -12,12 +12,8 @@ import pytest
 from safe_sysid.bench.experiments.quiet_motions import quiet
 from safe_sysid.bench.experiments.sloshing_payload import ROWS, outward, recorded_motion
 from safe_sysid.identify.change.change_test import ChangeSettings
-from safe_sysid.identify.change.change_watch import (
-    LONGEST_MESSAGE,
-    ChangeWatch,
-    LooksAtOnce,
-    serve,
-)
+from safe_sysid.identify.change.change_watch import ChangeWatch, LooksAtOnce
+from safe_sysid.identify.change.looks_in_background import LONGEST_MESSAGE, serve
 from safe_sysid.identify.change.response import Change
 from safe_sysid.identify.change.rigidity_watch import SECONDS, RigidityWatch
 from safe_sysid.identify.online_identifier import (

@@ -209,14 +209,16 @@ def test_it_learns_until_bounds_are_narrow():
     assert told[-1] == ()
 
 
-def test_time_that_is_up_brakes_and_says_what_is_still_wide(monkeypatch):
-    now = SimpleNamespace(monotonic=lambda: now.t, t=0.0)
-    monkeypatch.setattr('safe_sysid.ros.actions.identifying.time', now)
+def test_time_that_is_up_brakes_and_says_what_is_still_wide():
+    """By the clock of the arm, which waits in lockstep."""
     loop = Loop(Mode.IDLE)
     asked, _ = identifying(loop, [0.3], ([1.0], [2.0]), seconds=5.0)
     loop.says[LEARNS_TO] = '[0.3]'
     assert asked.step() is None
-    loop.mode, now.t = Mode.EXCITING, 6.0
+    loop.mode, loop.now = Mode.EXCITING, 5_000_000_000
+    assert asked.step() is None
+    assert loop.asked == [Signal.EXCITE]
+    loop.now += 1
     assert asked.step() is None
     assert loop.asked == [Signal.EXCITE, Signal.BRAKE]
     loop.mode = Mode.HOLDING

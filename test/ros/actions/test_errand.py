@@ -23,10 +23,12 @@ class Cell:
 
     def __init__(self, settings, answer=THERE):
         self.loop, self.gripper, self.led, self.answer = Loop(Mode.EXCITING), Gripper(), [], answer
-        self.checked = Outcome(True, 'it may stand there')
+        self.checked, self.missed = Outcome(True, 'it may stand there'), ''
         self.loop.certified, self.loop.bounds_for_change = 'yes', ''
         asking = SimpleNamespace(loop=self.loop, go=self.go, known=self.known, check=self.check)
-        hand = SimpleNamespace(gripper=self.gripper, placed=Placed(has_shape=False))
+        hand = SimpleNamespace(
+            gripper=self.gripper, placed=Placed(has_shape=False), missed=lambda _: self.missed
+        )
         self.errand = Errand(settings, JOINTS, asking, hand)
 
     def known(self):
@@ -101,6 +103,23 @@ def test_what_an_errand_lets_go_is_placed(monkeypatch):
     assert told == [True, False]
     said = f'it may stand there; the gripper has closed; there; the gripper has opened; {NO_SIZE}'
     assert cell.errand.says == f'done: {said}'
+
+
+def test_an_errand_that_has_missed_ends_before_it_lets_go(monkeypatch):
+    monkeypatch.setattr('safe_sysid.ros.actions.errand.knows_change', lambda _: lambda: True)
+    cell = Cell(ErrandSettings(lift=(2.0, 2.0), place=(3.0, 4.0)))
+    loop, told = cell.loop, cell.gripper.told
+    loop.mode = Mode.IDENTIFIED
+    while True not in told:
+        cell.errand.look()
+    loop.load_changes, loop.mode = loop.load_changes + 1, Mode.HOLDING
+    cell.errand.look()
+    cell.missed = 'nothing was picked'
+    while not cell.errand.is_over:
+        cell.errand.look()
+    assert cell.errand.says == 'failed: lift: nothing was picked; nothing is in the hand'
+    assert told == [True]
+    assert cell.led == [{'one': 2.0, 'two': 2.0}]
 
 
 @pytest.mark.parametrize(

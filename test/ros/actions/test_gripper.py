@@ -28,13 +28,14 @@ def test_what_has_reached_its_goal_is_done(closes):
     gripper = answered(closes, SUCCEEDED, True, False)
     assert gripper.is_done
     assert not gripper.trouble
+    assert ('may hold nothing' in gripper.doubt) is closes  # nothing has stopped it
 
 
 @pytest.mark.parametrize('status', [SUCCEEDED, ABORTED])
 def test_a_gripper_that_stalls_at_what_it_grasps_has_closed(status):
     gripper = answered(True, status, False, True)
     assert gripper.is_done
-    assert not gripper.trouble
+    assert not gripper.trouble + gripper.doubt
 
 
 @pytest.mark.parametrize('status', [SUCCEEDED, ABORTED])

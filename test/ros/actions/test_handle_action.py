@@ -1,5 +1,6 @@
 """The steps of `handle`: what is learnt before something is carried, and what was picked again."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 from geometry_msgs.msg import PoseStamped
@@ -105,6 +106,24 @@ def test_what_was_placed_is_in_the_hand_again_once_that_is_certain():
     loop.q, mass[0] = [0.0, 0.0], 0.2
     handle.result(Outcome(True, 'learned'))
     assert placed.taken_at == [tuple(Q)]
+
+
+@pytest.mark.parametrize(
+    ('mass', 'lightest', 'missed'),
+    [
+        ((-0.05, 0.05), 1.0, True),
+        ((-0.05, 0.99), 1.0, True),
+        ((-0.05, 1.0), 1.0, False),
+        ((-0.05, 0.05), 0.0, False),  # nobody knows how light it may be
+    ],
+)
+def test_a_hand_is_empty_once_it_weighs_less_than_all_that_it_may_hold(mass, lightest, missed):
+    handle = action(Moving(), mass=mass)
+    hand = replace(handle._hand, lightest=lightest)
+    known = handle._asking.known()
+    assert ('the lightest that it may be 1 kg; nothing was picked' in hand.missed(known)) is missed
+    assert bool(hand.missed(known)) is missed
+    assert hand.missed(None) == ''
 
 
 def test_every_step_begins_with_what_the_last_one_has_picked():

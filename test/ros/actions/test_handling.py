@@ -18,7 +18,7 @@ class Loop:
 
     def __init__(self, mode=Mode.HOLDING):
         self.mode, self.rests, self.asked = mode, True, []
-        self.load_changes, self.is_change_pending = 0, False
+        self.load_changes, self.is_change_pending, self.now = 0, False, 0
         self.refusal = self.certified = ''
 
     def ask(self, signal):
@@ -46,7 +46,7 @@ class Gripper:
     """It does what it is told, and may say so."""
 
     def __init__(self):
-        self.told, self.is_done, self.trouble = [], False, ''
+        self.told, self.is_done, self.trouble, self.doubt = [], False, '', ''
         self.is_stopped = False
 
     def begin(self, *, closes):
@@ -274,3 +274,33 @@ def test_a_gripper_that_failed_may_have_done_it_and_that_is_said(name, is_told):
     message = handling.step().message
     assert ('nobody knows what is in the hand' in message) == is_told
     assert ('nothing was picked' in message) == (not is_told)
+
+
+def test_a_hand_that_is_empty_for_certain_ends_it():
+    """Before it is carried on, and let go."""
+    begun, weighs = [], ['']
+
+    def step(name):
+        return name, lambda: begun.append(name) or Said(Outcome(True, name))
+
+    names = (GRASP, 'lift', 'carry', RELEASE)
+    handling = Handling([step(name) for name in names], lambda: weighs[0])
+    assert handling.step() is None
+    assert handling.step() is None
+    weighs[0] = 'it weighs nothing'
+    outcome = handling.step()
+    assert outcome == Outcome(False, 'carry: it weighs nothing; nothing is in the hand')
+    assert begun == [GRASP, 'lift', 'carry']
+    whole = Handling([step(name) for name in names], lambda: '')
+    assert next(filter(None, (whole.step() for _ in range(9)))).success
+
+
+def test_a_gripper_that_may_hold_nothing_says_so():
+    loop = Loop()
+    loop.certified = 'yes'
+    asked, gripper = grasping(loop)
+    assert asked.step() is None
+    gripper.is_done, gripper.doubt = True, 'it did not stall'
+    assert asked.step() is None
+    loop.is_change_pending = False
+    assert asked.step() == Outcome(True, 'the gripper has closed: it did not stall')
