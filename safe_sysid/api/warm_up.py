@@ -19,7 +19,7 @@ import os
 from pathlib import Path
 import queue
 import sys
-from tempfile import TemporaryDirectory
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 import time
 from typing import Any
 
@@ -76,10 +76,9 @@ def warm_up(progress: Progress | None = None) -> WarmUp:
     compiled = 0
     with _alone(kept / 'warm_up.lock', told):
         if _read(mark).get('kernels') != wanted:
-            before = _read(mark).get('count', 0)  # 0 as well where all was there already
+            before = _read(mark).get('count', 0)  # the most that there were; 0 of a first time
             compiled = _compile(told, before or _kernels())
-            text = json.dumps({'kernels': wanted, 'count': compiled})
-            mark.write_text(text, encoding='utf-8')
+            _keep(mark, json.dumps({'kernels': wanted, 'count': max(compiled, before)}))
     return WarmUp(compiled, time.monotonic() - begin, str(kept))
 
 
@@ -87,7 +86,8 @@ def warm_up(progress: Progress | None = None) -> WarmUp:
 def _alone(path: Path, progress: Progress) -> Iterator[None]:
     """Wait while another process does the same."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open('w') as lock:
+    opened = os.open(path, os.O_RDONLY | os.O_CREAT, 0o644)  # it may be that of another user
+    with os.fdopen(opened) as lock:
         while True:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -96,6 +96,14 @@ def _alone(path: Path, progress: Progress) -> Iterator[None]:
                 progress(0.0, 'another process compiles the kernels')
                 time.sleep(LOOK)
         yield
+
+
+def _keep(mark: Path, text: str) -> None:
+    """Write it anew, as the file may be that of another user."""
+    with NamedTemporaryFile('w', dir=mark.parent, encoding='utf-8', delete=False) as file:
+        file.write(text)
+    Path(file.name).chmod(0o644)
+    Path(file.name).replace(mark)
 
 
 def _compile(progress: Progress, expected: int) -> int:

@@ -20,7 +20,7 @@ def test_the_promised_figures_are_there():
 
 
 def test_a_command_is_timed_to_its_end():
-    spent = start._command((sys.executable, '-c', 'sum(range(3_000_000))'), 0)
+    spent = start._command((sys.executable, '-c', 'sum(range(3_000_000))'), (0,))
     assert spent.cpu > 0.0
     assert spent.wall > 0.0
 
@@ -28,8 +28,14 @@ def test_a_command_is_timed_to_its_end():
 def test_a_command_that_ends_otherwise_is_no_figure():
     with pytest.raises(SafeSysidError, match='ended with status 3: no idea'):
         start._command(
-            (sys.executable, '-c', 'import sys; print("no idea", file=sys.stderr); sys.exit(3)'), 0
+            (sys.executable, '-c', 'import sys; print("no idea", file=sys.stderr); sys.exit(3)'),
+            (0,),
         )
+
+
+def test_a_command_that_ends_in_a_traceback_is_no_figure_whatever_its_status():
+    with pytest.raises(SafeSysidError, match='ended with status 1: Traceback'):
+        start._command((sys.executable, '-c', 'raise ValueError'), start.FINDINGS)
 
 
 @pytest.mark.parametrize(

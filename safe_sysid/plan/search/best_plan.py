@@ -56,7 +56,7 @@ class SearchSettings(Settings):
     trials: Natural = 6  # of them get a certificate at most
     nearby: Natural = 4  # rounds of plans about the best one
     near: Positive = 0.5  # [rad] they lead at most this far from it
-    fewer: Natural = 32  # plans in each of these rounds
+    fewer: Count = 32  # plans in each of these rounds
     rounds: Natural = 2  # of Ipopt at most
     narrow: Positive = 0.15  # [rad] half range of the first sets
     intervals: Count = 64  # time steps of the sets that Ipopt sees
