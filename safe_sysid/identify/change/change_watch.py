@@ -57,6 +57,7 @@ class NoticedChange:
     explanations: tuple[Explanation, ...]  # that explain it about equally well, the best first
     is_explained: bool  # whether a load that stays explains all samples since
     not_rigid: str = ''  # what says that the body before, or the one since, is no rigid one
+    is_undecided: bool = False  # whether that is yet to be looked at, once the arm rests
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -203,7 +204,8 @@ class LookedAt:
         noticed, after, before = (
             self._origin + round(t * 1e9) for t in (change.noticed, change.after, change.before)
         )
-        said = (change.explanations, change.is_explained, self._not_rigid())
+        undecided = self._rigidity is not None and self._rigidity.is_undecided
+        said = (change.explanations, change.is_explained, self._not_rigid(), undecided)
         return NoticedChange(noticed, after, before, *said)
 
     @property

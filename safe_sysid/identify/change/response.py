@@ -51,6 +51,7 @@ class Change:
     is_load: bool = False  # whether nothing but another load explains it
     is_explained: bool = True  # whether any of the kinds explains all that torques show
     noticed_at: int = -1  # [ns] when torques showed it; -1: they did not
+    is_undecided: bool = False  # whether it has yet to be looked at if what is held is rigid
 
     @staticmethod
     def told(after: int, before: int) -> Change:
@@ -74,6 +75,7 @@ class Change:
             is_load=loads and is_explained,
             is_explained=is_explained,
             noticed_at=found.noticed,
+            is_undecided=found.is_undecided,
         )
 
     @staticmethod
@@ -104,6 +106,7 @@ class Change:
             is_load=self.is_load and other.is_explained and may_be_load,
             is_explained=self.is_explained and other.is_explained,
             noticed_at=max(self.noticed_at, other.noticed_at),
+            is_undecided=self.is_undecided or other.is_undecided,
         )
 
 

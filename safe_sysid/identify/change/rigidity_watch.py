@@ -20,6 +20,7 @@ from concurrent.futures import Future
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
+from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.change.change_test import ChangeSettings
 from safe_sysid.identify.change.rigidity import Rigidity
 from safe_sysid.identify.held_object import RecordedObject
@@ -31,6 +32,7 @@ from safe_sysid.model.robot_model import RobotModel
 
 SECONDS = 8.0  # that are tested together
 NANO = 1_000_000_000
+MOST_PARTS = 2000  # that are kept while a test goes on
 GAP = NANO // 2  # [ns] from which on samples are lost, or a clock was set
 
 Batch = tuple[Array | IntArray, Array]  # stamps (N,) [ns] and rows q, qd, tau (N, 3, n)
@@ -90,19 +92,31 @@ class RigidityWatch:
             self._test(lambda log: self._judged(log, observation))
         elif change is not None and (span >= 2 * SECONDS * NANO or _rests(samples)):
             stamps = change()
-            self._test(lambda log: self._judged_apart(log, observation, stamps))
-            self._is_over = True
+            self._is_over = self._test(lambda log: self._judged_apart(log, observation, stamps))
 
-    def _test(self, judged: Callable[[JointLog], Rigidity | None]) -> None:
-        """Have all samples tested, unless the last test goes on: then the machine is too slow."""
-        parts, self._parts = self._parts, []
+    def _test(self, judged: Callable[[JointLog], Rigidity | None]) -> bool:
+        """Whether all samples are tested now; not while the last test goes on."""
         self._take()
-        if self._judging is None:
-            self._judging = self._submit(lambda: judged(_log(parts)))
+        if self._judging is not None:
+            self._parts = self._parts[-MOST_PARTS:]
+            return False
+        parts, self._parts = self._parts, []
+        self._judging = self._submit(lambda: judged(_log(parts)))
+        return True
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether a body before or since a change that was noticed is yet to be tested."""
+        self._take()
+        return not self._is_over or self._judging is not None
 
     def _judged(self, log: JointLog, observation: ObservationSettings) -> Rigidity | None:
+        """Return what samples say; None where no row can be made of them, or no test."""
         held = RecordedObject(self._model, self._prior, observation, log, self._noise)
-        return held.rigidity_in_motion(self._probability)
+        try:
+            return held.rigidity_in_motion(self._probability)
+        except (MeasurementError, np.linalg.LinAlgError):
+            return None
 
     def _judged_apart(
         self, log: JointLog, observation: ObservationSettings, change: Stamps
@@ -135,8 +149,8 @@ class RigidityWatch:
 
 
 def _rests(samples: Array) -> bool:
-    """Whether no joint has moved."""
-    return bool(np.abs(samples[:, 1]).max() <= MOVING)
+    """Whether no joint has moved, but for the noise of its readings."""
+    return bool(np.abs(samples[:, 1].mean(axis=0)).max() <= MOVING)
 
 
 def _log(parts: list[Batch]) -> JointLog:

@@ -26,6 +26,7 @@ SAMPLES, FOLLOWED = '/joint_states', '/plan_in_force'  # topics of a loop, in it
 SETTINGS = '/recorded/parameters'  # that its recorder adds
 POSITIONS, WITH_EFFORT = (0,), (0, 2)  # sequences of a message that every joint has to be in
 BLOCK = 4096  # messages that wait as bytes before they become numbers
+LARGE = 1 << 24  # bytes that wait at most, beside one message
 LONG_AGO = 3600 * 10**9  # [ns] before all others, which a sample of a driver is that has no clock
 
 use_in_library()
@@ -180,6 +181,7 @@ class _Taken:
     kinds: list[_Kind] = field(default_factory=list)
     current: _Kind | None = None
     waiting: list[bytes] = field(default_factory=list)
+    size: int = 0  # of those that wait [bytes]
     received: list[int] = field(default_factory=list)
     parts: list[tuple[IntArray, IntArray, Array, Array | None, Array]] = field(
         default_factory=list
@@ -193,10 +195,12 @@ class _Taken:
             why = 'that cannot be read' if kind is None else kind.why_not
             self.skipped[why] = self.skipped.get(why, 0) + 1
             return
-        if kind is not self.current or len(self.waiting) >= BLOCK:
+        is_full = len(self.waiting) >= BLOCK or self.size >= LARGE
+        if kind is not self.current or is_full:
             self._flush()
             self.current = kind
         self.waiting.append(message.data)
+        self.size += len(message.data)
         self.received.append(message.received)
 
     @property
@@ -280,6 +284,7 @@ class _Taken:
             )
         )
         self.waiting.clear()
+        self.size = 0
         self.received.clear()
 
 

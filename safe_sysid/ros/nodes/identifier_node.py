@@ -140,10 +140,7 @@ class IdentifierNode(ConfiguredNode):
             return
         self._bad_sample = ''
         self._events.note_sample(measurement.stamp)
-        arrival = self._order.step(measurement.stamp)
-        if arrival is Arrival.JUMPED or not self._stamp:
-            self._tell_anew(measurement.stamp)
-        if arrival is not Arrival.OLD:
+        if self._order.step(measurement.stamp) is not Arrival.OLD:
             self._take(measurement)
         elif self._is_lockstep:  # asked again, as the answer got lost
             self._publish(self._estimate)
@@ -191,19 +188,13 @@ class IdentifierNode(ConfiguredNode):
         self._publish(self._estimate)
         self._health.announce()
 
-    def _tell_anew(self, stamp: int) -> None:
-        """Tell an estimate that no stamp before compares with."""
-        self._bounds.begin_anew()
-        if not self._is_lockstep:  # there every sample is answered
-            self._stamp = stamp
-            self._publish(self._estimate)
-
     def _tell_again(self) -> None:
         self._publish(self._estimate)
 
     def _publish(self, estimate: ParameterEstimate) -> None:
         self._estimates.publish(estimate_message(estimate, self._stamp))
-        self._bounds.note(estimate, self._stamp)
+        if self._bounds.note(estimate):
+            self._health.announce()
         if estimate is not self._told:  # in lockstep the same estimate answers many samples
             self._told = estimate
             self._payloads.publish(payload_message(self._model, estimate, self._stamp))

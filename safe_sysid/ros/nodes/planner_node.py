@@ -168,7 +168,6 @@ class PlannerNode(ConfiguredNode):
             return
         if arrival is Arrival.JUMPED:
             self._planning.begin_again()
-            self._bounds.begin_anew()
         self._sample = measurement
         self._go_on()
 

@@ -300,6 +300,8 @@ class SupervisorNode(ConfiguredNode):
             signal = {Mode.EXCITING: Signal.BOUNDS_SETTLED, Mode.TASK: Signal.TASK_DONE}.get(
                 self._now.mode
             )
+        if signal in (Signal.OBEYED, Signal.BOUNDS_SETTLED) and self._awaited.before_motion:
+            signal = None  # another motion may follow
         self._turn(Situation(signal, self._faults(), self.is_at_rest()))
         follows = self._settings.task_follows and not self._actions.is_busy
         follows = follows and not self._task.refusal(Signal.DO_TASK)

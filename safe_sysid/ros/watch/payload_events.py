@@ -49,6 +49,7 @@ FINGER = 'finger'
 IS_LOAD = 'change is one of load'
 MAY_BE_TOUCH = 'change may be a touch'
 WAITS = 'change waits for a person'
+UNDECIDED = 'whether what is held is rigid is yet to be looked at'
 OLDEST = SECOND  # [ns] that the stamp of an event may be before the newest sample
 AHEAD = SECOND // 2  # [ns] and behind it
 ANY_TIME = 2**63 - 1  # [ns] in place of a time that nobody knows
@@ -139,15 +140,18 @@ class PayloadEvents:
         """Return what the supervisor goes by."""
         change = self.change()
         stays = None if change is None else unmet(change, 0, ResponseSettings())
+        why = '' if stays is None else stays[1]
+        if change is not None and change.is_undecided:
+            why = why or UNDECIDED
         return {
             TAKEN: self._taken,
             SEEN: self._event,
             FIRST: self._first,
             FINGER: self._finger.state,
             ANNOUNCED_FOR: self._announced_for,
-            IS_LOAD: change is not None and stays is None,
+            IS_LOAD: change is not None and not why,
             MAY_BE_TOUCH: change is not None and Kind.TOUCHED in change.kinds,
-            WAITS: '' if stays is None else stays[1],
+            WAITS: why,
             'change': '' if change is None else change.sentence,
             'change refused': self._refusal,
         }

@@ -1,66 +1,69 @@
-"""Bounds that have widened, and whether the planner has heard of them: no motion begins before.
+"""Bounds that have widened, and whether the planner has heard of it: no motion begins before.
 
 Of one payload bounds only shrink, and an estimate that gets lost is a plan that is slower than it
 could be. Another payload, a change, a fault or an identifier that was started again widens them:
 a planner that has not heard of that would begin a motion on bounds that do not hold any more.
-The identifier says to what they widened last, and by which sample; the planner which estimate it
-has. It has heard of it where that is the same one or of a later sample. On a clock that goes back,
-and in a process that has just begun, the order of stamps says nothing of what was told before.
+The identifier says what estimates were called that it has told since, the planner what the one is
+called that it has: it has to be among them. Both say so as soon as there is another one.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Protocol
 
 from safe_sysid.model.parameters import ParameterEstimate
-from safe_sysid.plan.message import name_of
+from safe_sysid.plan.message import SECOND, name_of
 
-WIDENED_AT, WIDENED_TO = 'bounds widened at [ns]', 'bounds widened to'  # of the identifier
-HEARD_OF, HEARD = 'estimate of [ns]', 'estimate'  # of the planner
+TOLD = 'estimates since bounds widened'  # of the identifier: names, the newest of them
+HEARD = 'estimate'  # of the planner
+MOST = 10  # names; a planner that is so far behind has to hear the next one first
 REPEATED = 1.0  # [s] after which the newest estimate is told again, as it may have got lost
+LATE = SECOND  # [ns] by which an estimate that was overtaken may be older; more is another clock
 
 
 class ToldBounds:
-    """Of the identifier: the newest estimate that is not within the one told before."""
+    """Of the identifier: estimates that were told since bounds were wider than before."""
 
     def __init__(self) -> None:
         self._told: ParameterEstimate | None = None
-        self._at, self._widened_to = 0, ''
+        self._names: deque[str] = deque(maxlen=MOST)
 
-    def note(self, estimate: ParameterEstimate, stamp: int) -> None:
-        """Take an estimate that is told by the sample of this stamp [ns]."""
+    def note(self, estimate: ParameterEstimate) -> bool:
+        """Take an estimate that is told; whether it is another one."""
         before, self._told = self._told, estimate
-        if before is estimate or (before and before.bounds.contains(estimate.bounds)):
-            return
-        self._at, self._widened_to = stamp, name_of(estimate)
-
-    def begin_anew(self) -> None:
-        """Count the next estimate as a wider one: stamps before tell nothing."""
-        self._told = None
+        if before is estimate:
+            return False
+        if before is None or not before.bounds.contains(estimate.bounds):
+            self._names.clear()
+        name = name_of(estimate)
+        if name in self._names:
+            return False
+        self._names.append(name)
+        return True
 
     def figures(self) -> dict[str, object]:
         """Return what the supervisor goes by."""
-        return {WIDENED_AT: self._at, WIDENED_TO: self._widened_to}
+        return {TOLD: ' '.join(self._names)}
 
 
 class HeardBounds:
     """Of the planner: the newest estimate that came."""
 
     def __init__(self, prior: ParameterEstimate) -> None:
-        self.estimate, self._stamp = prior, 0
+        self.estimate, self._stamp, self._name = prior, 0, name_of(prior)
 
     def hear(self, estimate: ParameterEstimate, stamp: int) -> bool:
-        """Take an estimate and its stamp [ns]; whether it is not within the one before."""
-        before, self.estimate, self._stamp = self.estimate, estimate, stamp
-        return not before.bounds.contains(estimate.bounds)
-
-    def begin_anew(self) -> None:
-        """Count stamps before for nothing."""
-        self._stamp = -1
+        """Take an estimate and its stamp [ns]; whether it is another one."""
+        if 0 < self._stamp - stamp <= LATE:  # overtaken
+            return False
+        self._stamp, before = stamp, self._name
+        self.estimate, self._name = estimate, name_of(estimate)
+        return self._name != before
 
     def figures(self) -> dict[str, object]:
         """Return what the supervisor goes by."""
-        return {HEARD_OF: self._stamp, HEARD: name_of(self.estimate)}
+        return {HEARD: self._name}
 
 
 class Figures(Protocol):
@@ -71,9 +74,6 @@ class Figures(Protocol):
 
 
 def is_widening_heard(nodes: Figures) -> bool:
-    """Whether the planner has the bounds that widened last, or later ones."""
-    widened_to = nodes.figure('identifier', WIDENED_TO)
-    if not widened_to or nodes.figure('planner', HEARD) == widened_to:
-        return True
-    heard_of = int(nodes.figure('planner', HEARD_OF) or -1)
-    return heard_of > int(nodes.figure('identifier', WIDENED_AT) or 0)
+    """Whether the planner has bounds that were told since they widened, as far as both say."""
+    told = nodes.figure('identifier', TOLD)
+    return not told or nodes.figure('planner', HEARD) in told.split()

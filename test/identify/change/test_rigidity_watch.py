@@ -1,5 +1,6 @@
 """While samples come in, what swings in the hand is named, and what is rigid is not."""
 
+from concurrent.futures import Future
 from dataclasses import replace
 import pickle
 import select
@@ -227,9 +228,11 @@ def test_what_was_noticed_as_a_change_is_tested_on_either_side_of_it(swung, rigi
             break
     assert noticed is not None
     assert looks.judged().not_rigid == ''
+    assert looks.judged().is_undecided  # until it rests
     still = np.concatenate([measured[:, :1], 0.0 * measured[:, :1], measured[:, 2:]], axis=1)
     looks.add((stamps + stamps[-1] - stamps[0] + 1_000_000, still))
     change = looks.judged()
+    assert not change.is_undecided
     assert ('NOT RIGID' in change.not_rigid) is is_named
     assert ('NOT RIGID' in str(change)) is is_named
     assert looks.not_rigid() == ''
@@ -245,3 +248,46 @@ def gravity_of(model, position, mass):
     theta[model.layout.end_effector] = body
     still = np.zeros_like(position)
     return standard_regressor(model, position, still, still) @ theta
+
+
+def test_samples_of_which_no_rows_can_be_made_are_not_tested(rigid):
+    """Too far apart for a while, as a driver that stutters sends them."""
+    looks, log = looks_at(rigid), rigid.log
+    every_second = np.arange(0, len(log), 2)
+    chosen = np.concatenate([np.arange(4000), every_second[every_second >= 4000]])
+    samples = np.stack([log.position, log.velocity, log.torque], axis=1)[chosen]
+    stamps = log.stamp[chosen]
+    for first in range(0, len(stamps) - ROWS.window, ROWS.window):
+        looks.add((stamps[first : first + ROWS.window], samples[first : first + ROWS.window]))
+    assert looks.not_rigid() == ''
+    assert looks._rigidity.tests == 0
+
+
+def test_a_test_that_goes_on_is_waited_for_and_samples_until_then_are_kept(rigid):
+    """A change that was noticed meanwhile is tested after it."""
+    waiting = []
+
+    def submit(task):
+        waiting.append((task, Future()))
+        return waiting[-1][1]
+
+    watch = RigidityWatch(rigid.model, rigid.prior, SETTINGS, submit)
+    parts = list(batches(rigid.log))
+    for batch in parts:
+        watch.add(batch, ROWS)
+    assert len(waiting) == 1
+    stamps, samples = parts[-1]
+    still = np.concatenate([samples[:, :1], 0.0 * samples[:, :1], samples[:, 2:]], axis=1)
+    change = int(stamps[-1]) - 2_000_000, int(stamps[-1]) - 1_000_000
+    for k in range(2):
+        rest = stamps + (k + 1) * (stamps[-1] - stamps[0] + 1_000_000), still
+        watch.add(rest, ROWS, lambda: change)
+        assert len(waiting) == 1
+        assert watch.is_undecided
+    waiting[0][1].set_result(waiting[0][0]())
+    watch.add((rest[0] + (rest[0][-1] - rest[0][0] + 1_000_000), still), ROWS, lambda: change)
+    assert len(waiting) == 2
+    assert watch.is_undecided
+    waiting[1][1].set_result(waiting[1][0]())
+    assert not watch.is_undecided
+    assert watch.found() is None

@@ -29,7 +29,7 @@ from safe_sysid.ros.watch.activation import NEEDED
 from safe_sysid.ros.watch.awaited_answers import HEARS, TAKES
 from safe_sysid.ros.watch.health import Condition, heard_from, status_of
 from safe_sysid.ros.watch.payload_change import TAKEN, TOPIC
-from safe_sysid.ros.watch.told_bounds import HEARD, HEARD_OF, WIDENED_AT, WIDENED_TO
+from safe_sysid.ros.watch.told_bounds import HEARD, TOLD
 from safe_sysid.simulate.excited_motion import fourier_motion, true_torque
 
 AGAIN = 5.0  # [s] without an answer
@@ -129,8 +129,8 @@ def test_nothing_begins_before_the_identifier_has_taken_the_new_payload(tmp_path
             lambda: 'has taken new_payload; it is told again' in rest.heard['/supervisor'].trouble,
             'it is said',
         )
-        widened = {WIDENED_AT: newest, WIDENED_TO: 'the prior'}
-        rest.speak_as('/planner', {**there, HEARD_OF: newest, HEARD: 'the estimate of before'})
+        widened = {TOLD: 'prior first'}
+        rest.speak_as('/planner', {**there, HEARD: 'narrower'})
         rest.speak_as('/identifier', {**there, TAKEN: since, **widened})
         rest.wait(
             lambda: f'no motion begins until {HEARS}' in rest.heard['/supervisor'].trouble,
@@ -138,7 +138,7 @@ def test_nothing_begins_before_the_identifier_has_taken_the_new_payload(tmp_path
         )
         refused = rest.call('supervisor/start')
         assert (refused.success, refused.message) == (False, f'excite has to wait until {HEARS}')
-        rest.speak_as('/planner', {**there, HEARD_OF: newest, HEARD: 'the prior'})
+        rest.speak_as('/planner', {**there, HEARD: 'prior'})
         rest.wait(lambda: rest.heard['/supervisor'].trouble == '', 'the estimate is heard')
         assert rest.call('supervisor/start').success
 
