@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 import os
 from pathlib import Path
+
+FILLED: list[list[Path]] = []  # files that are new, of each folder that is being filled
 
 
 @contextmanager
@@ -17,10 +19,14 @@ def new_file(path: Path) -> Iterator[Path]:
     target = Path(os.path.realpath(path))
     is_file = target.is_file() or not os.path.lexists(target)
     part = target.with_name(f'.{os.getpid()}_{target.name[-100:]}') if is_file else target
+    is_new = not os.path.lexists(target)
     try:
         yield part
         if is_file:
             part.replace(target)
+        if is_new:
+            for made in FILLED:
+                made.append(target)
     except OSError as error:
         _remove(part, is_file)
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error
@@ -43,18 +49,27 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 @contextmanager
 def filled_folder(folder: Path) -> Iterator[Path]:
-    """Make a folder to write into; what is new in it goes again where that fails."""
+    """Make a folder to write into; what `new_file` has made goes again where that fails.
+
+    Whatever somebody else writes there meanwhile stays, and so do folders that are not empty.
+    """
     was_there = folder.is_dir()
-    before = set(folder.rglob('*')) if was_there else set()
+    before = {each for each in folder.rglob('*') if each.is_dir()} if was_there else set()
     folder.mkdir(parents=True, exist_ok=True)
+    made: list[Path] = []
+    FILLED.append(made)
     try:
         yield folder
     except BaseException:
-        for path in sorted(set(folder.rglob('*')) - before, reverse=True):
-            path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
-        if not was_there:
-            folder.rmdir()
+        for path in made:
+            path.unlink(missing_ok=True)
+        folders = {each for each in folder.rglob('*') if each.is_dir()} - before
+        for each in [*sorted(folders, reverse=True), *([] if was_there else [folder])]:
+            with suppress(OSError):
+                each.rmdir()
         raise
+    finally:
+        FILLED.remove(made)
 
 
 def _remove(part: Path, is_file: bool) -> None:

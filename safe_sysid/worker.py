@@ -16,6 +16,8 @@ import socket
 import subprocess
 import sys
 
+from safe_sysid.own_python import own_environment
+
 PATIENCE = 2.0  # [s] to end by itself
 DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
 # Small matrices gain nothing from threads, which would take the core of somebody else.
@@ -44,7 +46,7 @@ class Worker:
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,  # Ctrl-C is for us, who may have work to finish
-                env={**os.environ, **ONE_THREAD},
+                env={**own_environment(), **ONE_THREAD},
             )
 
     def close(self) -> None:

@@ -88,6 +88,25 @@ def test_of_a_folder_nothing_new_stays(tmp_path):
     assert [path.name for path in kept.iterdir()] == ['notes']
 
 
+def test_what_somebody_else_writes_into_a_folder_meanwhile_stays(tmp_path):
+    def filled():
+        with filled_folder(tmp_path):
+            write_text(tmp_path / 'ours', 'new')
+            write_text(tmp_path / 'notes', 'written anew')
+            (tmp_path / 'bag').mkdir()
+            (tmp_path / 'bag' / 'bag_0.mcap').write_text('of a recorder')
+            raise FullError
+
+    write_text(tmp_path / 'notes', 'of a person')
+    with pytest.raises(OSError, match='No space left'):
+        filled()
+    assert sorted(path.name for path in tmp_path.rglob('*')) == ['bag', 'bag_0.mcap', 'notes']
+    write_text(tmp_path / 'later', 'whole')
+    with filled_folder(tmp_path / 'other'):
+        write_text(tmp_path / 'other' / 'ours', 'whole')
+    assert (tmp_path / 'other' / 'ours').exists()
+
+
 def test_names_as_long_as_the_system_allows(tmp_path):
     path = tmp_path / ('n' * 250 + '.csv')
     write_text(path, 'whole')

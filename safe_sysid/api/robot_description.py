@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 from safe_sysid.errors import ModelError
 from safe_sysid.input_file import is_there
 from safe_sysid.output_file import write_text
+from safe_sysid.own_python import own_environment
 
 WAIT = 5.0  # [s] for a description
 START = 60.0  # [s] for ROS to start, on a busy machine
@@ -50,6 +51,7 @@ def _text_of(topic: str, wait: float) -> str:
         found = subprocess.run(
             [sys.executable, '-m', PROBE, topic, str(wait)],
             capture_output=True,
+            env=own_environment(),
             text=True,
             timeout=wait + START,
             check=False,

@@ -23,6 +23,7 @@ import traceback
 from typing import NoReturn, Protocol
 
 from safe_sysid.bringup.process_name import name_process
+from safe_sysid.own_python import own_environment
 from safe_sysid.worker import die_with_parent
 
 PACKAGE = Path(__file__).parents[1]
@@ -52,7 +53,8 @@ class Running(Protocol):
 
 def started(line: list[str]) -> Running:
     """Start a command line in a session of its own: Ctrl-C reaches it through us, once."""
-    return subprocess.Popen(line, start_new_session=True, preexec_fn=_before_it_begins)
+    ours = own_environment()
+    return subprocess.Popen(line, env=ours, start_new_session=True, preexec_fn=_before_it_begins)
 
 
 def prepare(line: list[str]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from errno import ENOENT
 import io
 import os
 import sys
@@ -139,7 +140,10 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
 
 def _of_system(error: OSError) -> str:
     """Sentence about a file or device that the system refused."""
-    where = f"'{error.filename}'" if error.filename is not None else 'standard output'
+    if error.filename is not None:
+        where = f"'{error.filename}'"
+    else:
+        where = 'the current folder' if error.errno == ENOENT else 'standard output'
     return f'{where}: {error.strerror or error}'
 
 

@@ -12,6 +12,7 @@ import sys
 from typing import Any
 
 from safe_sysid.errors import ConfigError
+from safe_sysid.own_python import own_environment
 
 START = 60.0  # [s] for ROS to start, on a busy machine
 PROBE = 'safe_sysid.ros.probes.hand_over'
@@ -43,6 +44,7 @@ def _answer(words: list[str], given: str, seconds: float, who: str) -> dict[str,
         found = subprocess.run(
             [sys.executable, '-m', *words],
             input=given, capture_output=True, text=True, timeout=seconds + START, check=False,
+            env=own_environment(),
         )  # fmt: skip
     except subprocess.TimeoutExpired as error:
         raise ConfigError(f'{who}: ROS did not start within {START:g} s') from error

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 from safe_sysid.errors import ConfigError, MeasurementError
+from safe_sysid.own_python import own_environment
 
 PROBE = 'safe_sysid.ros.probes.heard_driver'
 BESIDES = 60.0  # [s] for the process to start and to end
@@ -25,7 +26,14 @@ def record_driver(folder: Path, topics: tuple[str, str], seconds: float) -> None
     command = [sys.executable, '-m', PROBE, str(folder), repr(seconds), *topics]
     longest = seconds + BESIDES
     try:
-        run = subprocess.run(command, capture_output=True, text=True, timeout=longest, check=False)
+        run = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=longest,
+            check=False,
+            env=own_environment(),
+        )
     except subprocess.TimeoutExpired as error:
         raise MeasurementError(
             f'what listens to the driver has not ended after {longest:g} s; what it heard so far '

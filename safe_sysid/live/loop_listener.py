@@ -13,6 +13,7 @@ from typing import IO, NamedTuple
 
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.bag.messages import BagMessage, decoded
+from safe_sysid.own_python import own_environment
 
 PROBE = 'safe_sysid.ros.probes.heard_loop'
 LEAVE = 5.0  # [s] for the process to end
@@ -50,6 +51,7 @@ class LoopListener:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._words,
+            env=own_environment(),
             start_new_session=True,  # a Ctrl-C of the terminal is for whoever reads this
             text=True,
         )

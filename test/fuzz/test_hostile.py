@@ -4,6 +4,8 @@ import os
 from pathlib import Path
 import re
 import sqlite3
+import subprocess
+import sys
 
 from fuzz.frugal import soon_and_in_little_memory  # noqa: F401
 import numpy as np
@@ -127,6 +129,14 @@ def test_xml_brings_no_other_file_along(tmp_path):
             "${{open('{0}', 'w')}}",
             "${{eval('1')}}",
             "$(eval __import__('os').system('touch {0}'))",
+            '${{(lambda: ().__class__.__mro__[1].__subclasses__())()}}',
+            '${{[c for c in ().__class__.__mro__[1].__subclasses__()]}}',
+            '${{[f(0) for f in [lambda x: x.__class__.mro()]]}}',
+            '${{(x for x in [1]).gi_frame.f_back.f_globals}}',
+            '$(eval (x for x in [1]).gi_frame.f_back.f_builtins)',
+            '$(eval (lambda: 0).func_globals)',
+            "$(eval getattr(1, '_' + '_class_' + '_'))",
+            '${{xacro.load_yaml.__globals__}}',
         ],
     ),
 )
@@ -138,16 +148,73 @@ def test_expressions_of_xacro_run_no_code_of_their_author(tmp_path, expression):
     assert not mark.exists()
 
 
+ENDLESS = [
+    pytest.param(
+        '<link name="${{9**9**9}}"/>', r'more than 8 s to compute', marks=pytest.mark.slow
+    ),
+    ('<link name="${{\'x\' * 10**10}}"/>', r'more than 2 GB of memory'),
+    ('<xacro:include filename="{0}"/>', r'pipe.*a pipe or a device'),
+    ('<xacro:include filename="/dev/zero"/>', r'/dev/zero.*a pipe or a device'),
+]
+
+
+def test_what_expressions_of_real_descriptions_do_is_allowed(tmp_path):
+    path = tmp_path / 'arm.xacro'
+    expressions = (
+        '${[2 * x for x in [1, 2]]}',
+        "${'%s_%.2f' % ('a', pi)}",
+        '${(lambda x: x + 1)(1)}',
+        '${sorted(dict(a=1).keys())}',
+        '$(eval n + 2)',
+        "${radians(180) if len('ab') == 2 else 0}",
+    )
+    links = ''.join(f'<link name="{each}"/>' for each in expressions)
+    declared = '<xacro:arg name="n" default="3"/>'
+    path.write_text(XACRO.replace('<link name="{}"/>', declared + links))
+    text = expanded_xacro(path, {})
+    for said in ('[2, 4]', 'a_3.14', '"2"', "['a']", '"5"', '3.14159'):
+        assert said in text
+
+
+def test_a_xacro_writes_nothing_and_starts_nothing(tmp_path):
+    """Whatever its expressions get hold of."""
+    hook = 'from safe_sysid.model.description.xacro_process import only_files\nimport sys, os\n'
+    hook += 'import ctypes, socket, subprocess\nsys.addaudithook(only_files)\n'
+    mark = tmp_path / 'mark'
+    for tried in (
+        f'open({str(mark)!r}, "w")',
+        f'os.open({str(mark)!r}, os.O_CREAT | os.O_RDWR)',
+        f'os.system("touch {mark}")',
+        'os.fork()',
+        'os.execv("/bin/true", ["true"])',
+        'socket.socket()',
+        'subprocess.Popen(["true"])',
+        f'os.mkdir({str(mark)!r})',
+        'ctypes.CDLL(None)',
+    ):
+        done = subprocess.run(
+            [sys.executable, '-c', hook + tried], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 1, tried
+        assert 'PermissionError' in done.stderr, tried
+    assert not mark.exists()
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason='Python has no option for it before 3.11')
+def test_modules_beside_a_xacro_are_not_run(tmp_path, monkeypatch):
+    mark = tmp_path / 'mark'
+    for name in ('xacro', 'yaml', 'numpy', 'safe_sysid'):
+        (tmp_path / f'{name}.py').write_text(f'open({str(mark)!r}, "w")\n')
+    path = tmp_path / 'arm.xacro'
+    path.write_text(XACRO.format('${1 + 1}'))
+    monkeypatch.chdir(tmp_path)
+    assert 'name="2"' in expanded_xacro(path, {})
+    assert not mark.exists()
+
+
 @pytest.mark.parametrize(
     ('content', 'sentence'),
-    [
-        pytest.param(
-            '<link name="${{9**9**9}}"/>', r'more than 8 s to compute', marks=pytest.mark.slow
-        ),
-        ('<link name="${{\'x\' * 10**10}}"/>', r'more than 2 GB of memory'),
-        ('<xacro:include filename="{0}"/>', r'pipe.*a pipe or a device'),
-        ('<xacro:include filename="/dev/zero"/>', r'/dev/zero.*a pipe or a device'),
-    ],
+    ENDLESS,
 )
 def test_a_xacro_ends(tmp_path, content, sentence):
     path, pipe = tmp_path / 'arm.xacro', tmp_path / 'pipe'

@@ -52,7 +52,11 @@ def command(options: argparse.Namespace) -> int:
 
     way = options.way or 'builtin_sim'
     choices = choices_of(options.payload, way, options.folder)
-    warmed_up()
+    try:
+        warmed_up()
+    except BaseException:
+        choices.folder.rmdir()  # in which nothing is yet; else the same command is refused
+        raise
     begin = time.monotonic()
     narrator = Narrator(for_person(options.json), STEPS)
     outcome = demonstrate(choices, narrator)

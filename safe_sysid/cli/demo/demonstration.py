@@ -54,7 +54,7 @@ def choices_of(payload: str, way: str, folder: Path | None) -> DemoChoices:
     read_payload(payload)  # refuses what it does not know, before anything starts
     folder = folder or Path(f'demo_{datetime.now(timezone.utc):%Y%m%d_%H%M%S}')
     if folder.exists():
-        raise DemoError(f'{folder} is there already; name a new folder with --folder')
+        raise DemoError(f'{folder} is there already; name a new folder with --out')
     folder.mkdir(parents=True)
     return DemoChoices(way, payload, folder)
 

@@ -20,6 +20,7 @@ from safe_sysid.interruption import Interruption
 from safe_sysid.model.parameters import ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.own_domain import OWN_DOMAIN
+from safe_sysid.own_python import own_environment
 from safe_sysid.worker import die_with_parent
 
 ROBOT, WORLD = 'kinova_gen3', 'shelf'
@@ -163,7 +164,8 @@ def ros_environment() -> dict[str, str]:
     domain = str(free_domain())
     ours = {'ROS_DOMAIN_ID': domain, OWN_DOMAIN: domain}
     threads = {'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'}  # matrices are small
-    return {**ours, **threads, **os.environ, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
+    local = {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
+    return {**ours, **threads, **own_environment(), **local}
 
 
 def _words(process: subprocess.Popen[bytes]) -> Iterator[dict[str, Any] | None]:

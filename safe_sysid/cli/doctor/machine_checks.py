@@ -17,6 +17,7 @@ import subprocess
 import sys
 
 from safe_sysid.cli.doctor.findings import DoctorFinding, failed, passed, warning
+from safe_sysid.own_python import own_environment
 from safe_sysid.plan.search import linear_solvers
 from safe_sysid.versions import cpu_count, version
 
@@ -36,6 +37,7 @@ MIDDLEWARE_SECONDS = 45.0
 NUMBA_PROBE = """
 import numba
 from safe_sysid.cli.doctor import numba_cache
+from safe_sysid.own_python import own_environment
 print(numba.njit(cache=True)(numba_cache.doubled).stats.cache_path)
 """
 
@@ -68,6 +70,7 @@ def _run_python(arguments: list[str], seconds: float) -> subprocess.CompletedPro
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        env=own_environment(),
         text=True,
         start_new_session=True,
     )

@@ -14,6 +14,7 @@ from safe_sysid.errors import ModelError
 from safe_sysid.input_file import check_file
 from safe_sysid.model.description import xacro_process
 from safe_sysid.model.description.xacro_process import MEMORY, REFUSED, SECONDS
+from safe_sysid.own_python import own_environment
 from safe_sysid.worker import die_with_parent
 
 
@@ -36,6 +37,7 @@ def expanded_xacro(
         [sys.executable, '-m', xacro_process.__name__],
         input=json.dumps(asked).encode(),
         capture_output=True,
+        env=own_environment(),
         preexec_fn=die_with_parent,
         check=False,
     )

@@ -7,6 +7,8 @@ Nothing but files is opened there, and neither its time nor its memory is more t
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Mapping
 import contextlib
 import io
 import json
@@ -23,6 +25,21 @@ from safe_sysid.model.collision.mesh_files import package_folder
 SECONDS = 8  # [s] of processor time
 MEMORY = 2_000_000_000  # [byte] of addresses
 REFUSED = 3  # exit status: standard output has a sentence instead of a URDF
+WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+NEVER = ('os.', 'subprocess.', 'socket.', 'ctypes.', 'pty.', 'shutil.', 'signal.')  # events
+READS = ('os.listdir', 'os.scandir', 'os.walk', 'os.fwalk')  # beside these of them
+OF_CODE = {  # attributes that lead from a value to the code that made it
+    *('f_back', 'f_builtins', 'f_code', 'f_globals', 'f_locals', 'tb_frame', 'tb_next'),
+    *('gi_frame', 'gi_code', 'gi_yieldfrom', 'cr_frame', 'cr_code', 'cr_await', 'cr_origin'),
+    *('ag_frame', 'ag_code', 'ag_await', 'func_globals', 'func_code', 'mro'),
+}
+FUNCTIONS = {  # of $(eval ...)
+    each.__name__: each
+    for each in (
+        *(abs, all, any, bool, dict, divmod, enumerate, filter, float, int, len, list, map, max),
+        *(min, pow, range, reversed, round, set, sorted, str, sum, tuple, zip),
+    )
+}
 MISSING = re.compile(r'Undefined substitution argument (\S+)')
 ARGUMENT = re.compile(r'<xacro:arg\s+name="([^"]+)"(?:\s+default="([^"]*)")?')
 
@@ -52,6 +69,8 @@ def expansion(path: Path, arguments: dict[str, str], package_paths: list[Path]) 
         return str(package_folder(package, path, package_paths))
 
     substitution_args._eval_find = substitution_args._eval_dict['find'] = find
+    xacro.safe_eval = evaluated
+    substitution_args.eval = with_functions
     said, asked = io.StringIO(), Asked(arguments)
     try:
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
@@ -73,11 +92,37 @@ def expansion(path: Path, arguments: dict[str, str], package_paths: list[Path]) 
     return text
 
 
+def evaluated(
+    expression: str, names: dict[str, object], more: Mapping[str, object] | None = None
+) -> object:
+    """Return the value of an expression, in place of xacro's own.
+
+    That looks for two underscores in the names of the expression itself, not in those of a lambda
+    or a comprehension, which lead to everything that Python can do.
+    """
+    tree = ast.parse(expression.strip(), '<expression>', 'eval')
+    for node in ast.walk(tree):
+        name = getattr(node, 'attr', getattr(node, 'id', ''))
+        if name.startswith('__') or (isinstance(node, ast.Attribute) and name in OF_CODE):
+            raise ValueError(f"an expression uses the name '{name}', which is not allowed")
+    names.update(__builtins__={})
+    return eval(compile(tree, '<expression>', 'eval'), names, more)
+
+
+def with_functions(expression: str, _: object, names: Mapping[str, object]) -> object:
+    """Return the value of $(eval ...), which may call what computes."""
+    return evaluated(expression, dict(FUNCTIONS), names)
+
+
 def only_files(event: str, arguments: tuple[object, ...]) -> None:
-    """Refuse to open pipes and devices, which may never say anything, or never end."""
+    """Refuse all but to read files: pipes and devices may never say anything, or never end."""
+    if event.startswith(NEVER) and event not in READS:
+        raise PermissionError(f'an expression does what is not allowed ({event})')
     if event != 'open' or not isinstance(arguments[0], str | bytes):
         return
-    name = Path(os.fsdecode(arguments[0]))
+    name, flags = Path(os.fsdecode(arguments[0])), arguments[2]
+    if isinstance(flags, int) and flags & WRITES:
+        raise PermissionError(f'{name}: is not written to')
     try:
         mode = name.stat().st_mode
     except OSError:
@@ -112,6 +157,7 @@ def _declared(path: Path) -> str:
 def main() -> int:
     """Write the URDF, or why there is none, to standard output."""
     asked = json.load(sys.stdin)
+    sys.dont_write_bytecode = True
     limit()
     sys.addaudithook(only_files)
     try:

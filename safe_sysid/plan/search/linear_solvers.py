@@ -13,6 +13,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+from safe_sysid.own_python import own_environment
 from safe_sysid.worker import die_with_parent
 
 if TYPE_CHECKING:  # the doctor has to run where numpy is what is missing
@@ -40,6 +41,7 @@ def found(candidates: Sequence[str] = CANDIDATES) -> dict[str, str]:
         [sys.executable, *COMMAND, *candidates],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        env=own_environment(),
         text=True,
         start_new_session=True,
         preexec_fn=die_with_parent,  # who may be told to end while a solver hangs

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
+from pathlib import Path
 import re
 from typing import Any
 
@@ -13,13 +15,18 @@ PRIMITIVES = {'boolean': 'bool', 'octet': 'byte', 'float': 'float32', 'double': 
 SEQUENCE = re.compile(r'sequence<(.+?)(?:, (\d+))?>$')
 ARRAY = re.compile(r'(.+)\[(\d+)\]$')
 BOUNDED_STRING = re.compile(r'(w?string)<(\d+)>$')
+TYPE = re.compile(r'[A-Za-z][A-Za-z0-9_]*/(msg|srv|action)/[A-Za-z][A-Za-z0-9_]*')
 SEPARATOR = '=' * 80
 
 
 def message_class(type_name: str) -> Any:
     """Python class of a type such as std_msgs/msg/String, or of a message of an action."""
+    if not TYPE.fullmatch(type_name):
+        raise MessageError(f"'{type_name[:99]}' is no type such as std_msgs/msg/String")
     package, kind, name = type_name.split('/')
     try:
+        if not _has_interfaces(package, kind):
+            raise ImportError(f'no package {package} has {kind}')
         module = importlib.import_module(f'{package}.{kind}')
         if kind == 'action':
             action, _, part = name.rpartition('_')
@@ -29,6 +36,13 @@ def message_class(type_name: str) -> Any:
         raise MessageError(
             f'{type_name} is not installed here ({error}); install or source its package'
         ) from error
+
+
+def _has_interfaces(package: str, kind: str) -> bool:
+    """Whether there is a package with such a folder, of which nothing is run to find out."""
+    found = importlib.util.find_spec(package)
+    places = None if found is None else found.submodule_search_locations
+    return any((Path(place) / kind).is_dir() for place in places or ())
 
 
 def _of_action(action: Any, part: str) -> Any:

@@ -6,11 +6,12 @@ yet connected to ours, and a node that is busy starting answers late.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 import math
 import time
 from typing import Any
 
+from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import GetParameters, ListParameters
 from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
@@ -59,6 +60,9 @@ class _Inquiry:
         self._list = node.create_client(ListParameters, f'{name}/list_parameters')
         self._get = node.create_client(GetParameters, f'{name}/get_parameters')
         self._names: list[str] | None = None  # None until they are known
+        self._asked_for: list[str] = []  # values of these
+        self._left: list[list[str]] = []  # to be asked for after them
+        self._told: dict[str, Any] = {}
         self._question: Future | None = None
         self._asked = -math.inf
 
@@ -75,7 +79,7 @@ class _Inquiry:
             self._question = client.call_async(ListParameters.Request())
             self._question.add_done_callback(self._listed)
         else:
-            self._question = client.call_async(GetParameters.Request(names=self._names))
+            self._question = client.call_async(GetParameters.Request(names=self._asked_for))
             self._question.add_done_callback(self._got)
 
     def close(self) -> None:
@@ -86,13 +90,27 @@ class _Inquiry:
     def _listed(self, done: Future) -> None:
         if not done.cancelled():
             self._names, self._question = sorted(done.result().result.names), None
+            self._asked_for = self._names
             self._asked = -math.inf
             self.step()
 
     def _got(self, done: Future) -> None:
         if not done.cancelled():
-            values = [parameter_value_to_python(value) for value in done.result().values]
-            self._answered(self._name, dict(zip(self._names or [], values, strict=True)))
+            self._take(done.result().values)
+
+    def _take(self, values: Sequence[ParameterValue]) -> None:
+        """Take the answer; rclcpp leaves out all values where one of them was never set."""
+        told = [parameter_value_to_python(value) for value in values]
+        if len(told) == len(self._asked_for):
+            self._told.update(zip(self._asked_for, told, strict=True))
+        elif len(self._asked_for) > 1:
+            self._left = [[name] for name in self._asked_for] + self._left
+        self._question, self._asked = None, -math.inf
+        if self._left:
+            self._asked_for = self._left.pop(0)
+            self.step()
+        else:
+            self._answered(self._name, self._told)
 
 
 def parameter_file(node: str, values: dict[str, Any]) -> str:

@@ -237,6 +237,18 @@ def test_a_folder_that_exists_is_left_alone(capsys, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_demo_that_is_interrupted_while_it_compiles_can_be_asked_for_again(
+    monkeypatch, capsys, tmp_path
+):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr('safe_sysid.cli.warm_up.warmed_up', interrupted)
+    assert main(['demo', '--out', str(tmp_path / 'new')]) == 130
+    assert 'Traceback' not in capsys.readouterr().err
+    assert not (tmp_path / 'new').exists()
+
+
 @pytest.mark.slow
 def test_ctrl_c_leaves_no_process(tmp_path):
     folder = tmp_path / 'demo'

@@ -1,5 +1,7 @@
 """What a bag says of a type reads what was published with it, of actions too."""
 
+import sys
+
 from action_msgs.msg import GoalStatus, GoalStatusArray
 import numpy as np
 import pytest
@@ -70,3 +72,17 @@ def test_the_status_of_actions_is_read_as_it_was_sent():
 def test_a_type_that_is_not_there_is_named(name):
     with pytest.raises(MessageError, match=f'{name} is not installed here'):
         message_class(name)
+
+
+@pytest.mark.parametrize(
+    'name',
+    [
+        *('Foo', 'os/path/join', 'std_msgs/msg/_string', 'std_msgs/msg/String/x', '../msg/x'),
+        *('std_msgs/msg/Nothing', 'this/msg/String', 'std_msgs/nothing/String', ''),
+    ],
+)
+def test_a_type_that_a_stranger_names_is_a_sentence_and_runs_nothing(name, capsys):
+    with pytest.raises(MessageError):
+        message_class(name)
+    assert capsys.readouterr().out == ''  # `import this` would print
+    assert 'this' not in sys.modules

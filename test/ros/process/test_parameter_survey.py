@@ -1,8 +1,10 @@
 """ParameterSurvey asks again until it is answered."""
 
 import pytest
+from rcl_interfaces.srv import GetParameters, ListParameters
 import rclpy
 from rclpy.client import Client
+from rclpy.parameter import Parameter
 from rclpy.task import Future
 from ros.running_node import wait_until
 
@@ -51,3 +53,37 @@ def test_parameters_are_known_although_questions_are_lost(asked, monkeypatch, lo
         step()
     (text,) = [text for text in found if text.startswith('/answers:')]  # told once
     assert '  mass: 2.5' in text
+
+
+def test_a_node_that_leaves_all_out_for_one_that_was_never_set_is_asked_one_by_one(asked):
+    """As rclcpp answers: no value at all where one of the names has none."""
+    executor, asks, _ = asked
+    values = {'mass': 2.5, 'unset': None, 'name': 'left'}
+    other = rclpy.create_node('cpp', start_parameter_services=False)
+    executor.add_node(other)
+
+    def listed(_, answer):
+        answer.result.names = list(values)
+        return answer
+
+    def got(request, answer):
+        told = [values[name] for name in request.names]
+        if None not in told:
+            answer.values = [Parameter('', value=v).get_parameter_value() for v in told]
+        return answer
+
+    other.create_service(ListParameters, '/cpp/list_parameters', listed)
+    other.create_service(GetParameters, '/cpp/get_parameters', got)
+    found = []
+    survey = ParameterSurvey(asks, found.append)
+
+    def step():
+        survey.step()
+        executor.spin_once(timeout_sec=0.01)
+
+    wait_until(lambda: any('/cpp:' in text for text in found), 'the parameters', step)
+    (text,) = [text for text in found if text.startswith('/cpp:')]
+    assert '  mass: 2.5' in text
+    assert '  name: "left"' in text
+    assert 'unset' not in text
+    other.destroy_node()
