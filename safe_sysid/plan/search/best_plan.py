@@ -56,7 +56,7 @@ class SearchSettings(Settings):
     trials: Natural = 6  # of them get a certificate at most
     nearby: Natural = 4  # rounds of plans about the best one
     near: Positive = 0.5  # [rad] they lead at most this far from it
-    fewer: Count = 32  # plans in each of these rounds
+    fewer: Natural = 32  # plans in each of these rounds
     rounds: Natural = 2  # of Ipopt at most
     narrow: Positive = 0.15  # [rad] half range of the first sets
     intervals: Count = 64  # time steps of the sets that Ipopt sees
@@ -285,6 +285,8 @@ class _Search:
         """Plans about the best one that are cheaper, in a smaller range whenever there is none."""
         settings, near = self._settings, self._settings.near
         count, n = settings.fewer, self._problem.horizon.n
+        if not count:
+            return
         for points in spread(self._seed, settings.nearby * count, n).reshape(-1, count, n):
             if self._best is None or not self._has_time_for('certify'):
                 return

@@ -107,6 +107,12 @@ def test_plans_nearby_that_cost_more_are_not_checked(monkeypatch):
     assert all(cost(k) < cost(np.zeros(7)) for k in checked)
 
 
+def test_rounds_without_plans_are_none():
+    problem = with_unknown_payload(kinova_problem())
+    settings = replace(QUICK, nearby=2, fewer=0, rounds=0)
+    assert search(problem, excite(problem), Budget.of(PLENTY), settings, 0).certificate is not None
+
+
 def test_a_plan_from_motion_goes_on_from_there():
     problem = kinova_problem(qd=0.2)
     found = search(problem, excite(problem), Budget.of(PLENTY), QUICK, 0)
