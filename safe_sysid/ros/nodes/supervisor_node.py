@@ -463,7 +463,7 @@ class SupervisorNode(ConfiguredNode):
                 self._nodes.hear(heard, time.monotonic())
 
     def _condition(self) -> Condition:
-        trouble, silent = '', self.silent
+        trouble, unheard = '', self._nodes.unheard(time.monotonic())
         if self._now.cause is not None:
             trouble = self.sentence()
         elif self._supervisor is None:
@@ -471,11 +471,11 @@ class SupervisorNode(ConfiguredNode):
         elif said := self._changes.refusal or self._changes.doubt:
             trouble = said
         elif said := self._awaited.before_motion:
-            trouble = f'no motion begins until {said}; it is told again'
+            trouble = '; '.join([f'no motion begins until {said}; it is told again', *unheard])
         elif said := self._in_force.trouble(self.now) or self.figure(BEYOND_V_M, 'controller'):
             trouble = said
-        elif silent:
-            trouble = f'not heard any more: {", ".join(silent)}'
+        elif unheard:
+            trouble = unheard[0]
         faults = frozenset() if self._now.cause is None else frozenset({self._now.cause})
         figures = {
             'mode': self._now.mode.value,
@@ -485,7 +485,7 @@ class SupervisorNode(ConfiguredNode):
             'may change': self._changes.may_change(self._seen()),
             'went on by itself': self._changes.count,
             ERRAND: self._actions.errand,
-            'silent': ', '.join(silent),
+            'silent': ', '.join(self.silent),
             KNOWS: self._handed_over.robot_adds_load,
         }
         return Condition(trouble, faults, figures)

@@ -71,6 +71,11 @@ class Heartbeats:
         """Nodes that were heard and are not any more."""
         return [name for name, (_, at) in self._heard.items() if now - at > self._silence]
 
+    def unheard(self, now: float) -> list[str]:
+        """Return a sentence about them; none where there are none."""
+        silent = self.silent(now)
+        return [f'not heard any more: {", ".join(silent)}'] if silent else []
+
     def figure(self, name: str, key: str) -> str | None:
         """Return a figure of one node."""
         heard = self._heard.get(name)
