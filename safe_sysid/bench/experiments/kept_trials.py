@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import as_completed
-from dataclasses import asdict
+from dataclasses import asdict, fields
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from safe_sysid.bench.processes import trial_processes
 from safe_sysid.bench.settings import Progress
@@ -28,7 +28,8 @@ def trials_done(
     """
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-    done = {n: _read(_place(folder, run, seed, n)) for n in numbers}
+    names = {each.name for each in fields(get_type_hints(run)['return'])}
+    done = {n: _read(_place(folder, run, seed, n), names) for n in numbers}
     left = [n for n in numbers if done[n] is None]
     if len(left) < len(numbers):
         progress(f'{len(numbers) - len(left)} of {len(numbers)} trials were there')
@@ -49,10 +50,12 @@ def _place(
     return None if folder is None else folder / f'{run.__name__}_{seed}_{number:05d}.json'
 
 
-def _read(path: Path | None) -> dict[str, Any] | None:
+def _read(path: Path | None, names: set[str]) -> dict[str, Any] | None:
+    """Return a trial; None where there is none, or one that tells something else."""
     if path is None or not path.exists():
         return None
     try:
-        return dict(json.loads(path.read_text(encoding='utf-8')))
+        found = dict(json.loads(path.read_text(encoding='utf-8')))
     except ValueError as error:
         raise ConfigError(f'{path} is no trial ({error}); remove it') from error
+    return found if found.keys() == names else None

@@ -37,7 +37,6 @@ MIDDLEWARE_SECONDS = 45.0
 NUMBA_PROBE = """
 import numba
 from safe_sysid.cli.doctor import numba_cache
-from safe_sysid.own_python import own_environment
 print(numba.njit(cache=True)(numba_cache.doubled).stats.cache_path)
 """
 

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 import math
 
 from safe_sysid.errors import MessageError
-from safe_sysid.plan.message import SECOND
 from safe_sysid.ros.actions.asked import PATIENCE, Loop, Outcome, rests
-from safe_sysid.ros.actions.learning_end import LEARNS, LearningEnd, check_time_limit
+from safe_sysid.ros.actions.learning_end import LEARNS, LearningEnd, TimeLimit
 from safe_sysid.ros.messages.request_topics import LEARNS_TO
 from safe_sysid.track.supervisor import Mode, Signal
 
@@ -34,10 +33,10 @@ class Identifying:
                 f'half_widths are {self._wanted}; at most {len(NAMES)} finite numbers are '
                 'allowed, none of them negative'
             )
-        check_time_limit(seconds)
         self._loop, self._bounds, self._tell = loop, bounds, tell
         self._end_of_learning = LearningEnd(loop)
-        self._until = loop.now + seconds * SECOND if seconds else math.inf
+        self._limit = TimeLimit(loop, seconds)
+        self._limit.begin()
         self._has_begun = self._was_forgotten = False
         self._why = ''  # it was ended early
         self._looks = 0
@@ -63,7 +62,7 @@ class Identifying:
         mode = self._loop.mode
         if not self._has_begun and not self._why:
             return self._begin()
-        if self._loop.now > self._until:
+        if self._limit.is_over:
             self._end('time is up')
         self._end_of_learning.look()
         if self._why and mode in LEARNS:

@@ -5,19 +5,36 @@ from __future__ import annotations
 import math
 
 from safe_sysid.errors import MessageError
+from safe_sysid.plan.message import SECOND
 from safe_sysid.ros.actions.asked import Loop
 from safe_sysid.track.supervisor import Mode, Signal
 
 LEARNS = (Mode.PROBING, Mode.EXCITING)
 
 
-def check_time_limit(seconds: float) -> None:
-    """Refuse a time after which learning is to end that is none; 0 is no limit."""
-    if not (math.isfinite(seconds) and seconds >= 0.0):
-        raise MessageError(
-            f'time_limit is {seconds} s; a finite number is allowed, not a negative one, and 0 is '
-            'no limit'
-        )
+class TimeLimit:
+    """A time by the clock of the arm, which waits in lockstep; it counts from the first sample."""
+
+    def __init__(self, loop: Loop, seconds: float) -> None:
+        """0 is no limit; what is no time is refused."""
+        if not (math.isfinite(seconds) and seconds >= 0.0):
+            raise MessageError(
+                f'time_limit is {seconds} s; a finite number is allowed, not a negative one, and '
+                '0 is no limit'
+            )
+        self._loop, self._seconds = loop, seconds
+        self._end: float | None = None  # [ns]
+
+    def begin(self) -> None:
+        """Count from now on, unless it counts already or no sample was heard."""
+        if self._end is None and self._seconds and self._loop.now:
+            self._end = self._loop.now + self._seconds * SECOND
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has passed."""
+        self.begin()
+        return self._end is not None and self._loop.now > self._end
 
 
 class LearningEnd:

@@ -6,9 +6,8 @@ from collections.abc import Callable
 import math
 
 from safe_sysid.errors import MessageError
-from safe_sysid.plan.message import SECOND
 from safe_sysid.ros.actions.asked import Loop, Outcome, rests
-from safe_sysid.ros.actions.learning_end import LEARNS, LearningEnd, check_time_limit
+from safe_sysid.ros.actions.learning_end import LEARNS, LearningEnd, TimeLimit
 from safe_sysid.track.supervisor import Mode, Signal
 
 
@@ -27,9 +26,8 @@ class Weighing:
                 f'heaviest is {heaviest} kg; a finite number is allowed, not a negative one, and '
                 '0 is whatever can be certified'
             )
-        check_time_limit(seconds)
         self._loop, self._heaviest, self._mass = loop, heaviest, mass
-        self._seconds, self._until = seconds, math.inf  # [ns] by the clock of the arm
+        self._limit = TimeLimit(loop, seconds)
         self._has_begun = False
         self._end_of_learning = LearningEnd(loop)
         self._why = ''  # it was ended early
@@ -45,11 +43,10 @@ class Weighing:
             if self._is_decided or self._why:
                 return self._outcome('')
             self._has_begun = True
-            if self._seconds:
-                self._until = self._loop.now + self._seconds * SECOND
+            self._limit.begin()
             granted, said = (mode in LEARNS, '') if mode in LEARNS else self._ask_to_learn()
             return None if granted else Outcome(False, said)
-        if self._loop.now > self._until:
+        if self._limit.is_over:
             self._why = self._why or 'time is up'
         self._end_of_learning.look()
         if self._is_decided or self._why:

@@ -16,6 +16,7 @@ from safe_sysid.config import PositiveShare
 from safe_sysid.errors import ConfigError
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
+from safe_sysid.own_python import own_environment
 from safe_sysid.ros.bridges.bridge_settings import BridgeSettings
 from safe_sysid.ros.bridges.franka_cycle import (
     FINISH,
@@ -287,6 +288,7 @@ def _cycle(address: str, stride: int) -> tuple[socket.socket, subprocess.Popen[b
     process = subprocess.Popen(
         [*line, str(theirs.fileno()), str(stride)],
         pass_fds=[theirs.fileno()],
+        env=own_environment(),
         start_new_session=True,
     )
     theirs.close()

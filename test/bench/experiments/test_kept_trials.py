@@ -18,7 +18,7 @@ class Counted:
     text: str = 1000 * 'x'
 
 
-def counted(seed, number):
+def counted(seed, number) -> Counted:
     return Counted(seed + number)
 
 
@@ -33,6 +33,13 @@ def test_what_was_run_once_is_read(tmp_path):
     said = []
     assert trials_done(counted, 3, range(3), tmp_path, said.append)[:2] == first
     assert said == ['2 of 3 trials were there', 'trial 2: 1 of 1 done']
+
+
+def test_a_trial_of_another_version_is_run_again(tmp_path):
+    whole = trials_done(counted, 3, range(1), tmp_path, lambda _: None)
+    (kept,) = tmp_path.iterdir()
+    kept.write_text('{"number": 7}')
+    assert trials_done(counted, 3, range(1), tmp_path, lambda _: None) == whole
 
 
 def test_of_a_trial_that_a_full_disk_does_not_take_nothing_stays(tmp_path):

@@ -210,12 +210,14 @@ def test_it_learns_until_bounds_are_narrow():
 
 
 def test_time_that_is_up_brakes_and_says_what_is_still_wide():
-    """By the clock of the arm, which waits in lockstep."""
+    """By the clock of the arm, which waits in lockstep, from its first sample on."""
     loop = Loop(Mode.IDLE)
     asked, _ = identifying(loop, [0.3], ([1.0], [2.0]), seconds=5.0)
     loop.says[LEARNS_TO] = '[0.3]'
     assert asked.step() is None
-    loop.mode, loop.now = Mode.EXCITING, 5_000_000_000
+    loop.mode, loop.now = Mode.EXCITING, 10**18
+    assert asked.step() is None
+    loop.now += 5_000_000_000
     assert asked.step() is None
     assert loop.asked == [Signal.EXCITE]
     loop.now += 1

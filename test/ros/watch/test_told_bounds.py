@@ -7,6 +7,7 @@ import pytest
 
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.message import name_of
 from safe_sysid.ros.messages.codec import SECOND
 from safe_sysid.ros.watch.told_bounds import (
     HEARD,
@@ -88,19 +89,56 @@ class Loop:
         return self.heard.estimate.bounds.contains(self.known.bounds)
 
 
-def test_bounds_of_which_the_planner_is_said_to_have_heard_are_within_its_own(rng):
+def what_happens(rng):
+    """Pairs of whether it was heard and whether that is said; and after it was told again."""
     events = (Loop.improve, Loop.widen, Loop.start_again, Loop.set_clock_back)
     events = (*events, Loop.start_planner_again)
-    found = set()
+    found, again = set(), set()
     for _ in range(300):
         loop = Loop(rng)
         for event in rng.choice(5, size=12, p=[0.6, 0.1, 0.1, 0.1, 0.1]):
             events[event](loop, is_lost=bool(rng.random() < 0.6))
-            assert loop.is_heard or not loop.is_said_to_be_heard
             found.add((loop.is_heard, loop.is_said_to_be_heard))
-        loop.tell(is_lost=False)  # again, as it does each second
-        assert loop.is_said_to_be_heard
+        loop.tell(is_lost=False)  # as it does each second
+        again.add(loop.is_said_to_be_heard)
+    return found, again
+
+
+def test_bounds_of_which_the_planner_is_said_to_have_heard_are_within_its_own(rng):
+    found, again = what_happens(rng)
+    assert (False, True) not in found
     assert {(True, True), (False, False)} <= found
+    assert again == {True}
+
+
+def all_names(self, estimate):
+    """Mutant: names of before bounds widened are kept."""
+    self._names.append(name_of(estimate))
+
+
+def stamp_alone(self, estimate, stamp):
+    """Mutant: only what is newer by its stamp is heard."""
+    if stamp > self._stamp:
+        self.estimate, self._stamp, self._name = estimate, stamp, name_of(estimate)
+
+
+def says_the_prior(_):
+    """Mutant: what it has is not what it says."""
+    return {HEARD: name_of(PRIOR)}
+
+
+@pytest.mark.parametrize(
+    ('kind', 'name', 'mutant'),
+    [
+        (ToldBounds, 'note', all_names),
+        (HeardBounds, 'hear', stamp_alone),
+        (HeardBounds, 'figures', says_the_prior),
+    ],
+)
+def test_each_part_of_it_is_needed(monkeypatch, rng, kind, name, mutant):
+    monkeypatch.setattr(kind, name, mutant)
+    found, again = what_happens(rng)
+    assert (False, True) in found or again != {True}
 
 
 @pytest.mark.parametrize('widens', [Loop.widen, Loop.start_again])
